@@ -260,6 +260,8 @@ def test_measurements_are_those_of_the_commands(warm_run: Run) -> None:
     assert [(x.trajectory, x.joint, x.tip_max) for x in found.rows] == [
         (x["trajectory"], x["joint"], x["tip_max"]) for x in theirs
     ]
+    assert "point" in repr(found)
+    assert found._repr_html_().startswith("<pre>")
     cells = bc.area(compact(), ["lut6"])
     assert cells.documents == told("area", "p", "--on", "lut6")
     assert len(bc.simulate("machado-2r", bits=4, seconds=0.1).rows) == 4

@@ -9,6 +9,7 @@ import re
 import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -744,7 +745,7 @@ class StudyRow:
         return self.variant.bounds[self.joint - 1] if self.variant.bounds else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Study:
     """A loop, the variants of its block, the exact one first, and the results."""
 
@@ -753,6 +754,12 @@ class Study:
     recording: Recording
     rows: tuple[StudyRow, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        return text_table(self, 1e-3, 1e-3)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def made(self) -> tuple[Variant, ...]:
