@@ -206,11 +206,12 @@ class CompiledProgram(Program):
         >>> bc.compile("machado-2r", bits=8).verify().ok
         True
         """
-        from boolcomp.measure import verify, verify_words  # noqa: PLC0415 (start-up time)
+        from boolcomp.measure import solved, verify, verify_words  # noqa: PLC0415 (start-up time)
 
         with temporary_folder() as folder:
             self.save(folder / "program")
-            claim = _claim(robot or self.source) if self.certificate else None
+            known = robot or self.source
+            claim = solved.claim_source(known) if known and self.certificate else None
             own = verify.chain(str(folder / "program"), lambda _: None, claim, needed=False).steps
         found = verify_words.all_checks(self, load, deadline, lambda _: None, tools=tools)
         return verify.Verification(rows=(*own, *found))
@@ -280,15 +281,6 @@ class CompiledProgram(Program):
         return _measured(
             problem, samples, seed, lambda to: report.measure_program(self, to, mass, evaluations)
         )
-
-
-def _claim(source: Source | None) -> Any:
-    """Return the text of a robot for the check of a certificate, if it is known."""
-    from boolcomp.checker.claim import ClaimSource  # noqa: PLC0415 (certificates alone need it)
-
-    loaded = load_source(source) if isinstance(source, str | Path) else source
-    text = str(loaded.mechanism) if isinstance(loaded, Robot) else loaded and loaded.unloaded
-    return ClaimSource(text, loaded.name) if loaded and text else None
 
 
 @spelled
