@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
 
 from boolcomp.base.errors import DataWarning, UsageError, require_name, shown, spelled, whole
 from boolcomp.base.files import temporary_folder, write_output
@@ -206,13 +206,14 @@ class CompiledProgram(Program):
         >>> bc.compile("machado-2r", bits=8).verify().ok
         True
         """
-        from boolcomp.measure import verify, verify_words  # noqa: PLC0415 (start-up time)
+        from boolcomp.measure import solved, verify, verify_words  # noqa: PLC0415 (start-up time)
 
         with temporary_folder() as folder:
             self.save(folder / "program")
-            claim = _claim(robot or self.source) if self.certificate else None
-            own = verify.chain(str(folder / "program"), _quiet, claim, needed=False).steps
-        found = verify_words.all_checks(self, load, deadline, _quiet, tools=tools)
+            known = robot or self.source
+            claim = solved.claim_source(known) if known and self.certificate else None
+            own = verify.chain(str(folder / "program"), lambda _: None, claim, needed=False).steps
+        found = verify_words.all_checks(self, load, deadline, lambda _: None, tools=tools)
         return verify.Verification(rows=(*own, *found))
 
     @spelled
@@ -280,19 +281,6 @@ class CompiledProgram(Program):
         return _measured(
             problem, samples, seed, lambda to: report.measure_program(self, to, mass, evaluations)
         )
-
-
-def _claim(source: Source | None) -> Any:
-    """Return the text of a robot for the check of a certificate, if it is known."""
-    from boolcomp.checker.claim import ClaimSource  # noqa: PLC0415 (certificates alone need it)
-
-    loaded = load_source(source) if isinstance(source, str | Path) else source
-    text = str(loaded.mechanism) if isinstance(loaded, Robot) else loaded and loaded.unloaded
-    return ClaimSource(text, loaded.name) if loaded and text else None
-
-
-def _quiet(_: str) -> None:
-    """Show no progress."""
 
 
 @spelled
@@ -375,24 +363,15 @@ def compiled_tables(
 
 
 def _source(
-    given: object,
-    inputs: Mapping[str, Word] | None,
-    outputs: Outputs | None,
-    name: str | None,
+    given: Any, inputs: Any = None, outputs: Any = None, name: str | None = None
 ) -> Robot | Problem:
     """Return the robot or problem that is meant: a Python function becomes one."""
     if callable(given) and not isinstance(given, Problem):
-        if inputs is None or outputs is None:
-            missing = "inputs" if inputs is None else "outputs"
-            raise UsageError(
-                f"{missing} of a function are words by name: "
-                f'{missing}={{"x": boolcomp.word(-1, 1, bits=10)}}'
-            )
         return function_problem(given, inputs, outputs, name)
     for keyword, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
         if value is not None:
             raise UsageError(f"{keyword} belong to a Python function: this has its own")
-    return given if isinstance(given, Robot | Problem) else load_source(given)  # type: ignore[arg-type]  # load_robot says what is none
+    return given if isinstance(given, Robot | Problem) else load_source(given)
 
 
 def report(
@@ -404,7 +383,7 @@ def report(
     """Compile a problem or a robot at several word lengths, and measure each.
 
     A row for each output has `bits`, `program_luts`, and in the unit of the output `rms` of random
-    states (`samples`, and their `seed`), `found` by a search of `evaluations`, `bound` and `lsb`.
+    states, `found` by a search, `bound` and `lsb`. States have a number (`samples`) and a `seed`.
     `mode` is compact, paper or both; other arguments are those of `compile`.
 
     >>> import boolcomp as bc
@@ -415,7 +394,7 @@ def report(
     from boolcomp.measure import report  # noqa: PLC0415 (start-up time)
 
     require_name("mode", mode, (*MODES, "both"))
-    source, seed = _source(robot, None, None, None), options.pop("seed", 0)
+    source, seed = _source(robot), options.pop("seed", 0)
     given = GivenOptions.read(merged(mode, source, options, accuracy, cost, search))
     problem = problem_of(source, given.of)
     lengths = given.bits(problem) if bits is None else bits
@@ -466,21 +445,15 @@ def simulate(
 
     for name in settings:
         require_name("setting", name, [one.name for one in fields(control.LoopSettings)])
-    loops = control.LoopSettings(**settings)
     if isinstance(what, Program):
         own = getattr(what, "source", None)
         known = robot or (own if isinstance(own, Robot) else shipped_or_refused("it", what.name))
-        arm = robot_of(known)
-        loop = loops.loop(arm, control.law_of_program(what, arm))
-        variants = control.program_variants(what, arm, loop)
+        arm, subject = robot_of(known), cast("Program | control.StudyRequest", what)
     else:
-        require_name("law", law, control.LAWS)
         arm, lengths = robot_of(what), (bits,) if isinstance(bits, int) else tuple(bits)
-        loop = loops.loop(arm, law)  # type: ignore[arg-type]  # which is a name of LAWS
-        request = control.StudyRequest(arm, law, control.modes_of(modes), lengths, compile)
-        variants = request.variants(loop)
-    named = [trajectories] if isinstance(trajectories, str) else trajectories
-    return control.study(loop, variants, loops.trajectories(arm, named))
+        subject = control.StudyRequest(arm, law, control.modes_of(modes), lengths, compile)
+    texts = [trajectories] if isinstance(trajectories, str) else trajectories
+    return control.simulated(subject, arm, control.LoopSettings(**settings), texts)
 
 
 @spelled

@@ -210,6 +210,19 @@ def test_a_check_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert row.name == "network against word graph"
 
 
+@pytest.mark.check
+def test_a_certificate_is_checked_for_the_robot_of_the_program(tmp_path: Path) -> None:
+    gravity = bc.robot("machado-2r").problem("gravity")
+    program = bc.compile(gravity, bits=4, search=bc.Search(effort=0), certify=True)
+    program.save(tmp_path / "p")
+    loaded = bc.load_program(tmp_path / "p")
+    for found in (program.verify(), loaded.verify(robot="machado-2r")):
+        assert found.ok
+        assert "same as file" in [one.name for one in found.rows]
+    assert not loaded.verify(robot="elbow-3r").ok
+    assert "same as file" not in [one.name for one in loaded.verify().rows]
+
+
 def test_the_ending_of_a_file_names_its_language(tmp_path: Path) -> None:
     for name, target in (("a.v", "verilog"), ("a.vhd", "vhdl"), ("a.c", "c"), ("a.aig", "aiger")):
         found = small().export(tmp_path / name)
@@ -260,6 +273,8 @@ def test_measurements_are_those_of_the_commands(warm_run: Run) -> None:
     assert [(x.trajectory, x.joint, x.tip_max) for x in found.rows] == [
         (x["trajectory"], x["joint"], x["tip_max"]) for x in theirs
     ]
+    assert "point" in repr(found)
+    assert found._repr_html_().startswith("<pre>")
     cells = bc.area(compact(), ["lut6"])
     assert cells.documents == told("area", "p", "--on", "lut6")
     assert len(bc.simulate("machado-2r", bits=4, seconds=0.1).rows) == 4

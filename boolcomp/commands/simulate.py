@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.files import check_place, is_folder, write_output
 from boolcomp.commands.options import (
     ROBOTS,
@@ -31,12 +31,9 @@ from boolcomp.commands.options import (
 from boolcomp.commands.output import share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from boolcomp.measure.control import LoopSettings, Study
+    from boolcomp.measure.control import Study
     from boolcomp.options import GivenOptions
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 COMPILED = ("modes", "bits", "law", "words", "effort")
@@ -122,18 +119,37 @@ def command(
     file gives control rate, torque limits, friction and encoders. Exact arithmetic is always
     simulated for comparison.
     """
-    from boolcomp.measure.control import LoopSettings, text_table
+    from boolcomp.measure.control import (
+        LoopSettings,
+        StudyRequest,
+        is_python,
+        modes_of,
+        simulated,
+        text_table,
+    )
+    from boolcomp.measure.solved import shipped_or_refused
+    from boolcomp.problem.robot.library import load_robot
+    from boolcomp.problem.words import LEAST_BITS, MOST_BITS
+    from boolcomp.program.files import load_program
 
     settings = LoopSettings(**loop)
     _check(output, tolerance, at_tip)
     if source and is_folder(Path(source)):
         refuse_given(context, COMPILED, f"{source} is a compiled program")
-        found = _of_program(source, arm, settings, trajectories)
+        what: Any = load_program(source)
+        robot = load_robot(arm or shipped_or_refused(source, what.name))
     else:
         if arm is not None:
             raise UsageError(f"--robot needs a PROGRAM: {shown(source)} is a robot")
         check_robot(source)
-        found = _of_robot(source, settings, trajectories, (modes, bits, law), options)
+        robot, lengths = load_robot(source), () if is_python(law) else numbers("--bits", bits)
+        for length in lengths:
+            within("--bits", length, LEAST_BITS, MOST_BITS)
+        what = StudyRequest(
+            robot, law, modes_of(modes), lengths, functools.partial(_compiled, options),
+            options.values["words"], share,
+        )  # fmt: skip
+    found = simulated(what, robot, settings, trajectories, share)
     if output is not None:
         _write(found, output, (tolerance, at_tip))
     print_result(_document(found, tolerance, at_tip), text_table(found, tolerance, at_tip))
@@ -148,71 +164,6 @@ def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
     for name, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
         if not value > 0:
             raise UsageError(f"{name} must be above 0, not {value:g}")
-
-
-def _of_robot(
-    source: str,
-    settings: LoopSettings,
-    trajectories: tuple[str, ...],
-    choices: tuple[str, str, str],
-    options: GivenOptions,
-) -> Study:
-    """Simulate a robot with a control law by name, or with a user's function."""
-    from boolcomp.measure.control import LAWS, StudyRequest, function_variant, is_python, modes_of
-    from boolcomp.problem.robot.library import load_robot
-    from boolcomp.problem.words import LEAST_BITS, MOST_BITS
-
-    modes, bits, law = choices
-    robot = load_robot(source)
-    if is_python(law):
-        return _simulated(robot, settings, trajectories, "own", lambda _: [function_variant(law)])
-    if law not in LAWS:
-        hint = suggestion(law, LAWS)
-        raise UsageError(
-            f"--controller {shown(law)}{hint}: give {listing(LAWS)} or MODULE:FUNCTION; give a "
-            "program in place of ROBOT"
-        )
-    lengths = numbers("--bits", bits)
-    for length in lengths:
-        within("--bits", length, LEAST_BITS, MOST_BITS)
-    request = StudyRequest(
-        robot, law, modes_of(modes), lengths,
-        functools.partial(_compiled, options), options.values["words"], share,
-    )  # fmt: skip
-    return _simulated(robot, settings, trajectories, law, request.variants)
-
-
-def _of_program(
-    source: str, arm: str | None, settings: LoopSettings, trajectories: tuple[str, ...]
-) -> Study:
-    """Simulate a compiled program."""
-    from boolcomp.measure.control import law_of_program, program_variants
-    from boolcomp.measure.solved import shipped_or_refused
-    from boolcomp.problem.robot.library import load_robot
-    from boolcomp.program.files import load_program
-
-    program = load_program(source)
-    robot = load_robot(arm or shipped_or_refused(source, program.name))
-    kind = law_of_program(program, robot)
-    return _simulated(
-        robot, settings, trajectories, kind, lambda loop: program_variants(program, robot, loop)
-    )
-
-
-def _simulated(
-    robot: Robot,
-    settings: LoopSettings,
-    texts: tuple[str, ...],
-    kind: Any,
-    variants: Callable[[Any], list[Any]],
-) -> Study:
-    from boolcomp.measure.control import study
-
-    loop = settings.loop(robot, kind)
-    trajectories = settings.trajectories(robot, texts)
-    made = variants(loop)
-    with share("simulating") as show:
-        return study(loop, made, trajectories, lambda done: show(done, "", ""))
 
 
 def _compiled(options: GivenOptions, problem: Problem, bits: int) -> Program:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,6 @@ from boolcomp.base.errors import DataError, UsageError
 from boolcomp.commands.options import FILES, json_option, print_result
 
 if TYPE_CHECKING:
-    from boolcomp.checker.claim import ClaimSource
     from boolcomp.measure.verify import Check
 
 
@@ -47,13 +45,14 @@ def command(
     or holds only on conditions that are not allowed.
     """
     from boolcomp.commands.output import progress
+    from boolcomp.measure.solved import claim_source
     from boolcomp.measure.verify import Verification, chain, chain_alone, chain_tools
     from boolcomp.measure.verify_words import all_checks
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
         raise UsageError("--with-tools and --load have no effect with --chain-only")
-    claim = _claim_source(robot) if robot is not None else None
+    claim = claim_source(robot) if robot is not None else None
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
         needed = chain_only or allow_conditions or checker
@@ -78,20 +77,6 @@ def command(
     if not made.ok:
         left = [one for one in found if not made.passed(one)]
         raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
-
-
-def _claim_source(name: str) -> ClaimSource:
-    """Return the text of a robot or function file; other formats are converted by the compiler."""
-    from boolcomp.base.files import is_file, read_text
-    from boolcomp.checker.claim import ClaimSource
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.sources import load_source
-
-    path = Path(name)
-    loaded = load_source(name)
-    if path.suffix == ".toml" and is_file(path):
-        return ClaimSource(read_text(path), name)
-    return ClaimSource("" if isinstance(loaded, Problem) else str(loaded.mechanism), name)
 
 
 def _failures(found: list[Check]) -> str:

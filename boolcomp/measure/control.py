@@ -7,8 +7,9 @@ import importlib.util
 import math
 import re
 import warnings
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
-    Telling = Callable[[str], AbstractContextManager[object]]
+    Telling = Callable[[str], AbstractContextManager[Any]]
     Signals = Mapping[str, Floats]
 
 # --------------------------------------------------------------------------------------------------
@@ -505,7 +506,9 @@ class StudyRequest:
     telling: Telling = nullcontext
 
     def variants(self, loop: ControlLoop) -> list[Variant]:
-        """Return the exact block, and one for every mode and word length."""
+        """Return the exact block, and one for every mode and word length; or that of a function."""
+        if is_python(self.law):
+            return [function_variant(self.law)]
         problem = with_words(robot_problem(self.robot, LAWS[self.law]), dict(self.words))
         made = variants_of(
             self.robot, loop.law, problem, self.modes, self.bits,
@@ -742,7 +745,7 @@ class StudyRow:
         return self.variant.bounds[self.joint - 1] if self.variant.bounds else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Study:
     """A loop, the variants of its block, the exact one first, and the results."""
 
@@ -751,6 +754,12 @@ class Study:
     recording: Recording
     rows: tuple[StudyRow, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        return text_table(self, 1e-3, 1e-3)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def made(self) -> tuple[Variant, ...]:
@@ -781,6 +790,37 @@ def study(
                 rows += _rows(loop, recording, variant, exact, column)
     seconds = max(one.own for one in trajectories) * loop.drive.period
     return Study(loop, tuple(variants), recording, tuple(rows), seconds)
+
+
+@contextmanager
+def quietly(_: str) -> Iterator[Callable[..., None]]:
+    """Show no progress."""
+    yield lambda *_: None
+
+
+def simulated(
+    what: Program | StudyRequest, robot: Robot, settings: LoopSettings, texts: Sequence[str],
+    telling: Telling = quietly,
+) -> Study:  # fmt: skip
+    """Simulate a program or a law on trajectories such as `point`."""
+    kind: Any = OWN
+    if not isinstance(what, StudyRequest):
+        kind = law_of_program(what, robot)
+    elif what.law in LAWS:
+        kind = what.law
+    elif not is_python(what.law):
+        raise UsageError(
+            f"--controller {shown(what.law)}{suggestion(what.law, LAWS)}: give {listing(LAWS)} or "
+            "MODULE:FUNCTION; give a program in place of ROBOT"
+        )
+    loop = settings.loop(robot, kind)
+    trajectories = settings.trajectories(robot, texts)
+    if isinstance(what, StudyRequest):
+        made = what.variants(loop)
+    else:
+        made = program_variants(what, robot, loop)
+    with telling("simulating") as show:
+        return study(loop, made, trajectories, lambda done: show(done, "", ""))
 
 
 def _row(

@@ -63,6 +63,11 @@ HEADER = (
 )  # fmt: skip
 
 
+BRIEF = (  # in notebooks
+    "bits", "mode", "torque", "LSB", "rms/LSB", "worst found/LSB", "bound/LSB", "nodes", "depth",
+)  # fmt: skip
+
+
 def columns(rows: Sequence[ReportRow]) -> list[ResultColumn]:
     """Return the columns of tables, with `output` in place of `torque` for other outputs."""
     known = {one.header: one for one in COLUMNS}
@@ -713,7 +718,7 @@ def page_facts(name: str, command: str, samples: int, seed: int) -> PageFacts:
     return PageFacts(name, facts, samples, seed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
     """A report: its facts, its rows with their looks, and sections of other results."""
 
@@ -753,8 +758,11 @@ class Report:
     def __str__(self) -> str:
         return text_table(self.rows, self.facts.samples)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        return Results(columns(self.rows), self.rows, "–")._repr_html_()
+        known = dict(zip(HEADER, columns(self.rows), strict=True))
+        return Results([known[name] for name in BRIEF], self.rows, "–")._repr_html_()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError, shown
-from boolcomp.base.files import is_file
+from boolcomp.base.files import is_file, read_text
+from boolcomp.checker.claim import ClaimSource
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot.library import robot_names
@@ -36,6 +37,18 @@ def shipped_or_refused(place: str, name: str) -> str:
             f"give its robot or function file with --robot {file}"
         )
     return robot
+
+
+def claim_source(source: Source) -> ClaimSource | None:
+    """Return the text that a certificate must be for; None for a function written in Python."""
+    if isinstance(source, Robot | Problem):
+        loaded, name = source, source.name
+    else:
+        loaded, name = load_source(source), str(source)
+        if Path(name).suffix == ".toml" and is_file(Path(name)):
+            return ClaimSource(read_text(Path(name)), name)
+    text = loaded.unloaded if isinstance(loaded, Problem) else str(loaded.mechanism)
+    return ClaimSource(text, name) if text else None
 
 
 def solved_problem(
