@@ -406,7 +406,7 @@ LAYOUT = 1  # of journals and chunks: runs of others are not gone on with
 
 
 @dataclass(frozen=True, slots=True)
-class OutputErrors:
+class SampledErrors:
     """Errors of an output over all states of a run, in LSB."""
 
     name: str
@@ -427,7 +427,7 @@ class BatchTotals:
     saturated_inputs: int
     saturated_outputs: int
     beyond_stops: int
-    errors: tuple[OutputErrors, ...]
+    errors: tuple[SampledErrors, ...]
     chunks: int
     resumed: int
     seconds: Seconds
@@ -622,7 +622,7 @@ def _summed(
         total = total.joined(Tally(**record))
     samples = total.samples
     errors = tuple(
-        OutputErrors(output.name, (squares / max(1, samples)) ** 0.5 / FINE, largest / FINE)
+        SampledErrors(output.name, (squares / max(1, samples)) ** 0.5 / FINE, largest / FINE)
         for output, (squares, largest) in zip(outputs, total.errors, strict=False)
     )
     answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
