@@ -18,6 +18,7 @@ from boolcomp.twolevel import Clock, GaveUpError, solvers
 from boolcomp.twolevel.setcover import (
     CoverMatrix,
     LocalSearch,
+    greedy_columns,
     reduced,
     solve_block,
     without_dominated_rows,
@@ -109,6 +110,34 @@ def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
     search = LocalSearch(steiner_triples(), np.arange(27), 18)
     search.run(20_000, LATER)
     assert len(search.best) == 18
+
+
+@given(rows_of, st.integers(1, 40))
+def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], work: int) -> None:
+    matrix = matrix_of(rows)
+    search = LocalSearch(matrix, greedy_columns(matrix), 0)
+    for budget in (work, 300):
+        search.improve(budget)
+        state = search._choice  # noqa: SLF001 (what cannot be seen from outside)
+        chosen = set(state.chosen[: state.sizes[0]].tolist())
+        met = [len(row & chosen) for row in rows]
+        assert state.met.tolist() == met
+        assert {k for k in range(COLUMNS) if state.place[k] >= 0} == chosen
+        assert search.unmet == met.count(0)
+        assert set(state.unmet[: search.unmet].tolist()) == {
+            r for r, count in enumerate(met) if not count
+        }
+        for r, row in enumerate(rows):
+            owner = 0
+            for k in row & chosen:
+                owner ^= k
+            assert state.owner[r] == owner
+        for k in range(COLUMNS):
+            # Dropping unmeets rows met once, taking meets those not met at all.
+            at, sign = (1, -1) if k in chosen else (0, 1)
+            gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
+            assert state.score[k] == sign * sum(gain)
+    assert covers(set(search.best.tolist()), rows)
 
 
 # A triangle: two of three columns.
