@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Made = TypeVar("Made")
 
-MOST_CALLS = 25_000  # of loops as Python, in all of a process: about a tenth of a second
+MOST_CALLS = 15_000  # of loops as Python, in all of a process: about a tenth of a second
 
 
 class _TooLongError(Exception):

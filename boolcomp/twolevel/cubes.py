@@ -352,7 +352,7 @@ def signatures(rows: U64, inputs: int, key: U64, sums: U64) -> None:
     for c in range(len(rows)):
         value, free = index_of(rows[c], inputs)
         for j in range(len(sums)):
-            if has(rows[c], 128 + j):
+            if rows[c, 2 + (j >> 6)] >> np.uint64(j & 63) & ONE:
                 t = 0
                 while True:
                     sums[j, value | t] += key[c]
@@ -372,7 +372,7 @@ def incidence(rows: U64, inputs: int, number: I32, starts: I64, found: I32) -> i
         starts[c] = total
         value, free = index_of(rows[c], inputs)
         for j in range(len(number)):
-            if has(rows[c], 128 + j):
+            if rows[c, 2 + (j >> 6)] >> np.uint64(j & 63) & ONE:
                 t = 0
                 while True:
                     r = number[j, value | t]

@@ -88,8 +88,14 @@ def _collect(done: U64, child: U64, b: int, side: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _view(flat: U64, at: I64, level: int, m: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    return flat[at[level] : at[level + 1]].reshape(m, (at[level + 1] - at[level]) // m)
+def _views(lower: U64, upper: U64, done: U64, at: I64, k: int, m: int) -> tuple[U64, U64, U64]:
+    """Return the parts of level k of three flat arrays, with a row for each of m outputs."""
+    first, last, size = at[k], at[k + 1], (at[k + 1] - at[k]) // m
+    return (
+        lower[first:last].reshape(m, size),
+        upper[first:last].reshape(m, size),
+        done[first:last].reshape(m, size),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -117,8 +123,7 @@ def isop(
     while state[0] >= 0:
         k = state[0]
         b = inputs - 1 - k
-        low, up = _view(lower, at, k, outputs), _view(upper, at, k, outputs)
-        got = _view(done, at, k, outputs)
+        low, up, got = _views(lower, upper, done, at, k, outputs)
         budget -= got.size
         if budget < 0:
             return ISOP_PAUSED
@@ -136,13 +141,13 @@ def isop(
             if not others:
                 state[0] -= 1
                 continue
-        else:
-            _collect(got, _view(done, at, k + 1, outputs), b, stage[k] - 1)
-            if stage[k] == 3:
+        next_low, next_up, next_got = _views(lower, upper, done, at, k + 1, outputs)
+        side = stage[k]
+        if side > 0:
+            _collect(got, next_got, b, side - 1)
+            if side == 3:
                 state[0] -= 1
                 continue
-        side = stage[k]
-        next_low, next_up = _view(lower, at, k + 1, outputs), _view(upper, at, k + 1, outputs)
         _subproblem(low, up, got, b, side, next_low, next_up)
         path[2 * k + 2] = path[2 * k] | (1 << b if side == 1 else 0)
         path[2 * k + 3] = path[2 * k + 1] | (1 << b if side == 2 else 0)
@@ -229,11 +234,13 @@ def drop_contained(a: U64, b: U64, words: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _tally(bits: np.uint64, first: int, counts: I64) -> None:
+def _tally(zeros: np.uint64, ones: np.uint64, first: int, counts: I64) -> None:
     at = first
-    while bits:
-        counts[at] += np.int64(bits & ONE)
-        bits >>= ONE
+    while zeros | ones:
+        counts[at] += np.int64(zeros & ONE)
+        counts[at + 1] += np.int64(ones & ONE)
+        zeros >>= ONE
+        ones >>= ONE
         at += 2
 
 
@@ -258,8 +265,7 @@ def _split_input(cover: U64, w: Walk, mode: int) -> int:
             return WHOLE
         for v in range(words):
             both = region[v] & region[words + v]
-            _tally(both & ~cover[c, words + v], 128 * v, count)
-            _tally(both & ~cover[c, v], 128 * v + 1, count)
+            _tally(both & ~cover[c, words + v], both & ~cover[c, v], 128 * v, count)
     best, best_score, narrowed = 0, -1, False
     for i in range(count.size // 2):
         a, b = count[2 * i], count[2 * i + 1]
@@ -274,11 +280,16 @@ def _split_input(cover: U64, w: Walk, mode: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _list_members(cover: U64, w: Walk, first: int, last: int, d: int) -> None:
-    """List the members of first:last that meet the region at depth d."""
-    at = w.start[d]
+    """List the members of first:last that meet the region at depth d (see `meets`)."""
+    at, words = w.start[d], len(w.preferred)
+    zero, one = w.regions[d, :words], w.regions[d, words:]
     for k in range(first, last):
-        if meets(w.regions, d, cover, w.members[k], len(w.preferred)):
-            w.members[at] = w.members[k]
+        c = w.members[k]
+        for v in range(words):
+            if (zero[v] & cover[c, v]) | (one[v] & cover[c, words + v]) != zero[v] | one[v]:
+                break
+        else:
+            w.members[at] = c
             at += 1
     w.start[d + 1] = at
 
@@ -348,13 +359,13 @@ def begin(cover: U64, w: Walk, region: U64, output: int, but: int) -> None:
     """
     words, size = len(w.preferred), 0
     w.regions[0] = region[: 2 * words]
+    at, bit = 2 * words + max(output, 0) // 64, ONE << np.uint64(max(output, 0) % 64)
     for k in range(len(cover)):
-        serves = output < 0 or has(cover[k], 128 * words + output)
-        if k != but and serves and meets(w.regions, 0, cover, k, words):
+        if k != but and (output < 0 or cover[k, at] & bit):
             w.members[size] = k
             size += 1
     w.start[0] = 0
-    w.start[1] = size
+    _list_members(cover, w, 0, size, 0)
     w.state[DEPTH] = 0
     w.state[NEW] = 1
     w.state[WORK] += len(cover)

@@ -20,12 +20,13 @@ def maximal(cubes: U64, first: int, last: int, kept: I64, size: int) -> int:
     Cubes are sorted by falling size: none contains an earlier one.
     """
     for i in range(first, last):
-        held = False
         for k in range(size):
-            if inside(cubes, i, cubes, kept[k], cubes.shape[1]):
-                held = True
+            for w in range(cubes.shape[1]):  # see `inside`
+                if cubes[i, w] & ~cubes[kept[k], w]:
+                    break
+            else:
                 break
-        if not held:
+        else:
             kept[size] = i
             size += 1
     return size

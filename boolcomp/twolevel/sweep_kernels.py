@@ -174,11 +174,12 @@ def _allowed(s: Sweep, j: int, base: int, free: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _gain(s: Sweep, j: int, base: int, free: int) -> float:
-    """Return the gain of covering a cube's points of output j; -1 if one is forbidden."""
+def _add(s: Sweep, j: int, base: int, free: int, gain: F64, closed: Flags, v: int) -> None:
+    """Add the gain of covering a cube's points of output j; close v if one is forbidden."""
     s.walk.state[WORK] += 8 + (1 << max(0, _ones(free) - 3))
     if not _allowed(s, j, base, free):
-        return -1.0
+        closed[v] = True
+        return
     s.walk.state[WORK] += 1 << _ones(free)
     hits, owner = s.hits[j], s.owner[j]
     total = 0.0
@@ -190,7 +191,7 @@ def _gain(s: Sweep, j: int, base: int, free: int) -> float:
         t = (t - free) & free
         if t == 0:
             break
-    return total
+    gain[v] += total
 
 
 @njit(cache=True, nogil=True)
@@ -209,13 +210,6 @@ def _gains_of_points(s: Sweep, whole: bool, gain: F64, closed: Flags) -> None:  
         for j in range(len(gain) - s.inputs):
             if not closed[s.inputs + j]:
                 _add(s, j, base, free, gain, closed, s.inputs + j)
-
-
-@njit(cache=True, nogil=True)
-def _add(s: Sweep, j: int, base: int, free: int, gain: F64, closed: Flags, v: int) -> None:
-    more = _gain(s, j, base, free)
-    gain[v] += more
-    closed[v] = more < 0
 
 
 # --------------------------------------------------------------------------------------------------
@@ -268,15 +262,17 @@ def _pull(s: Sweep, c: int, gain: F64, closed: Flags) -> None:
             common = common or s.rows[d, w] & s.rows[c, w] != 0
         if d == c or not common:
             continue
-        steps, possible = 0, True
+        possible = True
         for w in range(words):
             zero, one = s.rows[c, w], s.rows[c, words + w]
             need[w] = (s.rows[d, w] & ~zero) | (s.rows[d, words + w] & ~one)
-            steps += _bits(need[w])
             possible = possible and not need[w] & blocked[w]
-        if steps and possible:
+        if possible:
+            steps = 0
+            for w in range(words):
+                steps += _bits(need[w])
             for i in range(s.inputs):
-                if has(need, i):
+                if need[i >> 6] >> np.uint64(i & 63) & ONE:
                     gain[i] += 1.0 / (steps * steps)
 
 
@@ -388,12 +384,11 @@ def expand(
     """
     planes, stop = s.walk.bound.shape[1], s.walk.state[WORK] + limit
     gain, closed = np.zeros(s.inputs + outputs), np.zeros(s.inputs + outputs, np.bool_)
-    for v in range(len(closed)):
-        closed[v] = (
-            has(s.rows[c], v) and has(s.rows[c, planes // 2 :], v)
-            if v < s.inputs
-            else has(s.rows[c], 64 * planes + v - s.inputs)
-        )
+    for v in range(s.inputs):
+        both = s.rows[c, v >> 6] & s.rows[c, planes // 2 + (v >> 6)]
+        closed[v] = both >> np.uint64(v & 63) & ONE
+    for j in range(outputs):
+        closed[s.inputs + j] = has(s.rows[c], 64 * planes + j)
     s.part[0] = s.rows[c]
     if s.oracle == OFF:
         _separate(s, c)
