@@ -11,6 +11,7 @@ from boolcomp.base.results import Results
 from boolcomp.commands.options import (
     FILES,
     json_option,
+    payload_option,
     print_result,
     within,
 )
@@ -37,7 +38,7 @@ MOST_SEEDS = 20
     show_default=True,
     help="Level of the Verilog: gates, luts (mapped by boolcomp), words; several with commas.",
 )
-@click.option("--load", type=float, help="Payload in kg [default: all, with a port to select]")
+@payload_option(help="Payload in kg [default: all, with a port to select]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--dsp/--no-dsp", default=False, help="Allow multiplier blocks for products.")
 @click.option(

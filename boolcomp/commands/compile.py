@@ -33,7 +33,7 @@ from boolcomp.commands.output import (
     over_loads,
     share,
 )
-from boolcomp.options import DEMAND
+from boolcomp.options import DEMAND, HEADINGS
 from boolcomp.program.program import NOT_USEFUL, WIDE, bound_note
 
 if TYPE_CHECKING:
@@ -60,7 +60,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "compile", cls=LongHelp, epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r"
+    "compile",
+    cls=LongHelp,
+    without=HEADINGS["plan"],
+    epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r",
 )
 @source_argument
 @options(

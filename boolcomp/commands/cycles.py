@@ -11,6 +11,8 @@ from boolcomp.commands.options import (
     FILES,
     completes,
     json_option,
+    option,
+    payload_option,
     print_result,
     shipped,
     solved_problem,
@@ -30,11 +32,11 @@ MOST_STATES = 2000  # limited by the flash of a microcontroller
 
 @click.command("cycles", epilog="Example: boolcomp cycles out/2r --on avr,cortex-m3")
 @click.argument("program", shell_complete=FILES)
-@click.option("--on", "--target", "targets", default=USUAL, show_default=True, help="Boards.",
-              shell_complete=completes("measure.cycles:BOARDS"))  # fmt: skip
+@option("--on", "targets", default=USUAL, show_default=True, help="Boards.", older=("--target",),
+        shell_complete=completes("measure.cycles:BOARDS"))  # fmt: skip
 @click.option("--states", default=100, show_default=True, help="Random states.")
 @click.option("--seed", default=14, show_default=True, help="Seed of the random states.")
-@click.option("--load", type=float, help="Payload in kg (programs with several payloads).")
+@payload_option()
 @click.option("--robot", "arm", help="The program's robot [default: found by its name]")
 @click.option("--words-only", is_flag=True, help="Leave out float and fixed point.")
 @click.option("--deadline", default=120.0, show_default=True, help="Time limit per tool in s.")
@@ -88,7 +90,7 @@ def subject_of(
 
     if load is None and len(program.loads) > 1:
         known = listing(f"{payload:g}" for payload in program.payloads)
-        raise UsageError(f"{place} has payloads of {known} kg: select one with --load")
+        raise UsageError(f"{place} has payloads of {known} kg: select one with --payload")
     payload = program.load(load).payload
     problem, robot = _solved(program, place, payload, arm)
     return Subject(program, payload, problem, robot, states, seed)

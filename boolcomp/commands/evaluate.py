@@ -23,6 +23,7 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     options,
+    payload_option,
     print_result,
     refuse_given,
     wants_json,
@@ -65,8 +66,8 @@ SHARDS = ("samples", "terms", "pipeline")
                  help="samples, terms or pipeline."),
     click.option("--against",
                  help="ROBOT or function file: also print errors against it (files in chunks)."),
-    click.option("--payload", type=float,
-                 help="Payload in kg; the nearest compiled one is used."),
+    payload_option("payload", help="Payload in kg; the nearest compiled one is used. With a robot "
+                   "also a range, 0..5, as an input."),
     click.option("--interpolate", is_flag=True,
                  help="Interpolate between the two nearest payloads."),
     json_option,

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TableWord, TermPlan
 
 WIDEST_EXPRESSION = 44
-COMPACT = ("graph", "error", "certify", "processes", "cluster")  # further options of this mode
+# Further options of compact mode.
+COMPACT = ("graph", "accuracy", "error", "certify", "processes", "cluster")
 
 
 @click.command("plan", cls=LongHelp, epilog="Example: boolcomp plan machado-2r --bits 8 --json")
@@ -42,12 +43,13 @@ COMPACT = ("graph", "error", "certify", "processes", "cluster")  # further optio
 @options(
     "function",
     option(
-        "--mode", default="paper", show_default=True, heading="What",
-        help="paper: Fig. 1 of the paper. compact: a word graph.", metavar="paper|compact",
-        shell_complete=completes("paper compact"),
+        "--mode", default="paper", hidden=True, shell_complete=completes("paper compact"),
     ),
     *PLAN, "work", *DEMAND,
-    option("--graph", type=FilePath(), help="Picture of the word graph: x.svg"),
+    option(
+        "-o", "--output", "graph", type=FilePath(), older=("--graph",),
+        help="Picture of the word graph: x.svg",
+    ),
     "store", page_option, json_option,
 )  # fmt: skip
 @click.pass_context
@@ -58,13 +60,12 @@ def command(
     *,
     options: GivenOptions,
     graph: Path | None = None,
-    page: Path | None,
+    page: Path | None = None,
 ) -> None:
     """Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term.
 
     If a term is too wide for a table, the plan is printed, and then an error message names the term
-    (exit code 1). In compact mode the plan is the word graph that compile chooses by search, or
-    reads from the store.
+    (exit code 1). For the word graph that compile chooses see boolcomp graph.
     """
     from boolcomp.pipeline import check_mode, run_passes
     from boolcomp.problem.sources import problem_of
@@ -74,14 +75,14 @@ def command(
     problem = problem_of(robot, options.of)
     if mode == "compact":
         if page is not None:
-            raise UsageError("--page needs --mode paper; for a word graph use --graph x.svg")
+            raise UsageError("--page needs --mode paper; for a word graph use -o x.svg")
         from boolcomp.commands.compile import plan_words
         from boolcomp.problem.problem import with_words
 
         choices = options.compact(options.bits(problem))
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
-            raise UsageError(f"--graph {graph}: the name of the picture must end in .svg")
+            raise UsageError(f"-o {graph}: the name of the picture must end in .svg")
         plan_words(problem, choices, graph)
         return
 

@@ -22,8 +22,10 @@ from boolcomp.commands.options import (
     numbers,
     option,
     options,
+    payload_option,
     print_result,
     refuse_given,
+    refuse_others,
     shipped_or_refused,
     solved_problem,
     within,
@@ -96,8 +98,8 @@ STATES = (
 @click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM", shell_complete=ROBOTS)
 @options(
     "function", chain_options("source"),
-    option("--mode", default="both", show_default=True, help="Modes (robots).", heading="What",
-           metavar="both|paper|compact", shell_complete=completes("both paper compact")),
+    option("--mode", default="compact", show_default=True, help="Modes (robots).", heading="What",
+           metavar="compact|paper|both", shell_complete=completes("compact paper both")),
     "code", "splits", "rounding", "signs", "sums",
     option("--bits", default="4-12", show_default=True, heading="Words",
            help="Word lengths: 8, 4-12 or 4,6,8."),
@@ -109,7 +111,7 @@ STATES = (
     option("--widest", default=18, show_default=True, heading="Paper mode", brief=False,
            help="Most input bits of a minimised table."),
     "work", *OF_DEMAND,
-    option("--payload", type=float, help="Payload in kg (programs only).", heading="What"),
+    payload_option("payload", help="Payload in kg of a PROGRAM; a range, 0..5, as an input."),
     option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]",
            heading="What", brief=False),
     "store",
@@ -173,6 +175,8 @@ def command(
         from boolcomp.measure.report import SEARCHED, ReportRequest
         from boolcomp.program.program import MODES as COMPILED
 
+        if logic and mode != "both":
+            refuse_others(context, mode)
         problem = problem_of(source, options.of)
         if problem.bits is not None and not given(context, "bits"):
             bits = str(problem.bits)

@@ -14,7 +14,6 @@ from boolcomp.base.results import Results
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
-    changed,
     completes,
     given,
     json_option,
@@ -283,9 +282,7 @@ def run(request: ScheduleRequest, engine: str, samples: int) -> None:
 @click.argument("robot", shell_complete=ROBOTS)
 @machine_option
 @bits_option
-@options(
-    changed("rms_error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]")
-)
+@options("rms_error")
 @click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
 @json_option
 def chart(

@@ -13,6 +13,7 @@ from boolcomp.commands.options import (
     FILES,
     FilePath,
     json_option,
+    payload_option,
     print_result,
     refuse_given,
     shipped,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--robot", "arm", help="The program's robot or function file [default: found by its name]"
 )
-@click.option("--load", type=float, help="Payload in kg (programs with several payloads).")
+@payload_option()
 @json_option
 @click.pass_context
 def command(

@@ -80,7 +80,7 @@ LOOP = (
            "repeatable. sine:amplitude=.1:frequency=1."),
     option("--bits", default="4-10", show_default=True, heading="Words",
            help="Word lengths: 4-12 or 4,8,12."),
-    option("--mode", "modes", default="both", show_default=True, heading="What",
+    option("--mode", "modes", default="compact", show_default=True, heading="What",
            help="paper, compact, rounded (ideal logic), several with commas; both, all; exact "
            "only.", shell_complete=completes("both all paper compact rounded exact")),
     option("--controller", "law", default="computed-torque", show_default=True, heading="Loop",

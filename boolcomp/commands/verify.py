@@ -9,7 +9,7 @@ import click
 
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import FILES, json_option, print_result
+from boolcomp.commands.options import FILES, json_option, payload_option, print_result
 
 if TYPE_CHECKING:
     from boolcomp.checker.claim import ClaimSource
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", epilog="Example: boolcomp verify out/2r --robot machado-2r")
 @click.argument("program", shell_complete=FILES)
-@click.option("--load", type=float, help="Payload in kg [default: all]")
+@payload_option(help="Payload in kg [default: all]")
 @click.option("--chain-only", is_flag=True, help="Check only the program's certificate.")
 @click.option("--robot", help="Robot (name or file) or function file that the certificate is for.")
 @click.option("--allow-conditions", is_flag=True, help="Accept bounds that hold on conditions.")
@@ -53,7 +53,7 @@ def command(
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
-        raise UsageError("--with-tools and --load have no effect with --chain-only")
+        raise UsageError("--with-tools and --payload have no effect with --chain-only")
     claim = _claim_source(robot) if robot is not None else None
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
