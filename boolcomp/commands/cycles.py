@@ -16,6 +16,7 @@ from boolcomp.commands.options import (
     print_result,
     shipped,
     solved_problem,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import progress
@@ -42,16 +43,9 @@ MOST_STATES = 2000  # limited by the flash of a microcontroller
 @click.option("--deadline", default=120.0, show_default=True, help="Time limit per tool in s.")
 @json_option
 def command(
-    program: str,
-    *,
-    targets: str,
-    states: int,
-    seed: int,
-    load: float | None,
-    arm: str | None,
-    words_only: bool,
-    deadline: float,
-) -> None:
+    program: str, *, targets: str, states: int, seed: int, load: float | None, arm: str | None,
+    words_only: bool, deadline: float,
+) -> None:  # fmt: skip
     """Run PROGRAM (a folder made by compile) as C code on boards, with float and fixed point.
 
     AVR cycles are exact (simavr). For Cortex-M0 and M3, QEMU counts instructions exactly and a
@@ -75,7 +69,7 @@ def command(
         "program": program, "states": states, "seed": seed,
         "targets": {board.name: board.about for board in chosen}, "rows": results(rows).documents,
     }  # fmt: skip
-    print_result(document, text_report(rows))
+    print_result(document, text_report(rows, brief=not wants_all()))
     if all(row.skipped for row in rows):
         raise DataError(f"{program}: nothing was measured: all designs were skipped")
     if wrong := [f"{row.design} on {row.target}" for row in rows if row.wrong]:

@@ -74,20 +74,10 @@ SHARDS = ("samples", "terms", "pipeline")
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    program: str,
-    source: Path,
-    target: Path,
-    *,
-    options: GivenOptions,
-    engine: str,
-    threads: int,
-    processes: int,
-    shard: str,
-    against: str | None,
-    payload: float | None,
-    interpolate: bool,
-) -> None:
+    context: click.Context, program: str, source: Path, target: Path, *, options: GivenOptions,
+    engine: str, threads: int, processes: int, shard: str, against: str | None,
+    payload: float | None, interpolate: bool,
+) -> None:  # fmt: skip
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
     Input columns are q1..qn, qd1..qdn, qdd1..qddn (CSV with names in any order, .npy, or .npz with

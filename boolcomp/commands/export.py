@@ -40,17 +40,9 @@ STANDARD = Path("-")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
 @json_option
 def command(
-    program: str,
-    target: str,
-    output: Path,
-    *,
-    load: str | None,
-    level: Any,
-    pipeline: int,
-    luts: int,
-    test_bench: bool,
-    cocotb: bool,
-) -> None:
+    program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
+    luts: int, test_bench: bool, cocotb: bool,
+) -> None:  # fmt: skip
     """Write PROGRAM (a folder made by compile) for other tools.
 
     The files contain the program's logic (gates) or its word graph (words: sums, products and

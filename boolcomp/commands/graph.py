@@ -9,7 +9,7 @@ from boolcomp.options import OPTIONS
 ABOUT = """Print the word graph that compile chooses for ROBOT, or draw it.
 
 The graph is searched, or read from the store."""
-PAPER = ("page", *(name for name, one in OPTIONS.items() if one.group == "plan"))
+PAPER = ("page", "verbose", *(name for name, one in OPTIONS.items() if one.group == "plan"))
 
 command = in_mode(plan, "compact", ABOUT, *PAPER)
 command.name, command.epilog = "graph", "Example: boolcomp graph machado-2r -o graph.svg"

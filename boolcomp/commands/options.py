@@ -10,6 +10,7 @@ import shlex
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from boolcomp.base.results import Results
     from boolcomp.base.store import ResultPlace
     from boolcomp.paper.plan import PlanOptions
     from boolcomp.problem.problem import Problem
@@ -136,13 +138,9 @@ class GroupedOption(click.Option):
     """
 
     def __init__(
-        self,
-        *names: Any,
-        heading: str = "Output",
-        brief: bool = True,
-        older: Sequence[str] = (),
+        self, *names: Any, heading: str = "Output", brief: bool = True, older: Sequence[str] = (),
         **more: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(*names, **more)
         self.heading, self.brief, self.older = heading, brief, older
 
@@ -203,17 +201,23 @@ class LongHelp(click.Command):
                 formatter.write_text(f"All options: {ctx.command_path} --help-all")
 
 
-_JSON = "boolcomp.json"
+WIDTH = 80  # columns of short outputs
 
 
-def _remember(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
-    context.meta[_JSON] = value or context.meta.get(_JSON, False)
+def _remember(context: click.Context, of: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    context.meta[f"boolcomp.{of.name}"] = value or context.meta.get(f"boolcomp.{of.name}", False)
 
 
-json_option = option(
-    "--json", "as_json", is_flag=True, expose_value=False, callback=_remember,
-    help="Print one JSON document.",
-)  # fmt: skip
+def _flag(*names: str, **more: Any) -> Decorator:
+    return option(*names, is_flag=True, expose_value=False, callback=_remember, **more)
+
+
+def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add -v and --json."""
+    json_ = _flag("--json", "as_json", help="Print one JSON document.")
+    return _flag("-v", "--verbose", help="Print all figures, in wide tables.")(json_(function))
+
+
 page_option = option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 
@@ -302,10 +306,11 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
         group = [(name, one) for name, one in OPTIONS.items() if one.group == item]
         listed += group or [(item, OPTIONS[item])]
     names = [item[0] for item in listed if isinstance(item, tuple)]
-    kinds = {kind: name for kind in KINDS for name in names if _kind(name) == kind}
+    own = {OPTIONS[name].within.partition("--accuracy ")[2]: name for name in names}
+    kinds = {kind: own[kind] for kind in KINDS if kind in own}
     if kinds:
-        places = [k for k, one in enumerate(listed) if isinstance(one, tuple) and _kind(one[0])]
-        listed.insert(places[0], _accuracy_option(kinds))
+        heads = [one[0] if isinstance(one, tuple) else "" for one in listed]
+        listed.insert(min(map(heads.index, kinds.values())), _accuracy_option(kinds))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -313,7 +318,7 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
             values = {name: more.pop(name, None) for name in names}
             found = {name: value for name, value in values.items() if value is not None}
             context = click.get_current_context()
-            _part(context, found, accuracies(more.pop("accuracy", ()), kinds))
+            _part(context, found, accuracies(more.pop("accuracy", None) or (), kinds))
             _part(context, found, _load_range(context, found, more))
             if not given(context, "bits"):
                 found["bits"] = None
@@ -337,19 +342,11 @@ KINDS = {  # of accuracy: an example and a description
 }
 
 
-def _kind(name: str) -> str:
-    return OPTIONS[name].within.partition("--accuracy ")[2]
-
-
 def _accuracy_option(kinds: Mapping[str, str]) -> Decorator:
     texts = "; ".join(f"{kind}: {KINDS[kind][1]}" for kind in kinds)
-    return option(
-        "--accuracy",
-        multiple=True,
-        heading="Accuracy",
-        metavar="|".join(f"{kind}={KINDS[kind][0]}" for kind in kinds),
-        help=f"Allowed error, of all outputs or of each. {texts} [default: rms of the 1988 tables]",
-    )
+    about = f"Allowed error, of all outputs or of each. {texts} [default: rms of the 1988 tables]"
+    shape = "|".join(f"{kind}={KINDS[kind][0]}" for kind in kinds)
+    return option("--accuracy", multiple=True, heading="Accuracy", metavar=shape, help=about)
 
 
 def accuracies(texts: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
@@ -379,25 +376,20 @@ def _part(context: click.Context, found: dict[str, Any], parts: Mapping[str, str
     """Enter values that another option gives, as if their own options did."""
     for name, value in parts.items():
         if given(context, name):
-            raise UsageError(
-                f"--{name.replace('_', '-')} and {spelled(name)} are the same: give one"
-            )
+            own = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{own} and {spelled(name)} are the same: give one")
         found[name] = value
         context.set_parameter_source(name, click.core.ParameterSource.COMMANDLINE)
 
 
-def _load_range(
-    context: click.Context, found: dict[str, Any], more: dict[str, Any]
-) -> dict[str, str]:
+def _load_range(context: click.Context, found: Any, more: Any) -> dict[str, str]:
     """Take a range of payloads, 0..5, out of the values of --payload: it is another option."""
-    parts = {}
+    parts, usual = {}, {"payload": None, "payloads": OPTIONS["payloads"].default}
     for name, values in (("payload", more), ("payloads", found)):
-        if isinstance(values.get(name), str) and ".." in values[name]:
-            parts["load_range"], values[name] = values[name], OPTIONS["payloads"].default
+        if ".." in str(values.get(name)):
+            parts["load_range"], values[name] = values[name], usual[name]
             context.set_parameter_source(name, click.core.ParameterSource.DEFAULT)
-            if name == "payload":
-                more[name] = None
-    if (parts or given(context, "load_range")) and given(context, "payloads"):
+    if given(context, "load_range") and given(context, "payloads"):
         raise UsageError("--payload and --load-range are the same: give one")
     return parts
 
@@ -456,22 +448,48 @@ def _spelling(context: click.Context, name: str) -> str:
 
 
 def wants_json() -> bool:
-    return bool(click.get_current_context().meta.get(_JSON))
+    return bool(click.get_current_context().meta.get("boolcomp.as_json"))
+
+
+def wants_all() -> bool:
+    """Tell whether wide tables with all figures are to be printed (-v)."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("boolcomp.verbose"))
+
+
+def tabled(results: Results, brief: str) -> str:
+    """Return a table as text: the columns of `brief`, with -v all."""
+    return (results if wants_all() else results.brief(brief)).text()
+
+
+def folded(text: str) -> str:
+    """Break sentences (lines without columns) after 80 characters; with -v they are left."""
+    lines = []
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        whole = len(line) <= WIDTH or "  " in line.strip() or wants_all()
+        lines += [line] if whole else wrap(
+            line, WIDTH, subsequent_indent=" " * (indent + 2), break_on_hyphens=False,
+            break_long_words=False,
+        )  # fmt: skip
+    return "\n".join(lines)
 
 
 def print_result(
-    document: Any, text: str | Callable[[], str], note: str = "", *, err: bool = False
-) -> None:
+    document: Any, text: str | Callable[[], str], note: str = "", *, err: bool = False,
+    file: bool = False,
+) -> None:  # fmt: skip
     """Print a document if --json is given, else text, and a note on standard error.
 
-    With `err` the text is a message, too.
+    With `err` the text is a message, too; with `file` it is a file, whose lines are not broken.
     """
     if wants_json():
         click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        click.echo(text if isinstance(text, str) else text(), err=err)
+        made = text if isinstance(text, str) else text()
+        click.echo(made if file else folded(made), err=err)
         if note:
-            click.echo(note, err=True)
+            click.echo(folded(note), err=True)
 
 
 def unchanging(problem: Problem) -> list[str]:

@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     import click
 
 ABOUT = {
-    "plan": "Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term."
-    "\n\nIf a term is too wide for a table, the plan is printed, and then an error message names "
-    "the term (exit code 1).",
+    "plan": "",
     "compile": "Compile ROBOT (its inverse dynamics, or another function of it) to AND/OR product "
     "terms.\n\nThe truth table of every term is minimised. Errors are sampled, the largest error "
-    "is searched, and a bound is proved where possible. Covers in the store are reused. With "
-    "several payloads the program has one network per payload, and evaluate --payload selects one.",
+    "is searched, and a bound is proved where possible. Covers in the store are reused.",
 }
 
 
@@ -30,7 +27,7 @@ def in_mode(command: click.Command, mode: str, about: str, *unused: str) -> clic
 
     made = copy(command)
     assert isinstance(made, LongHelp) and command.callback is not None  # noqa: S101, PT018 (these)
-    made.help, made.also, made.without = about, HEADINGS["plan"], ""
+    made.help, made.also, made.without = about or command.help, HEADINGS["plan"], ""
     other = {"mode", *unused, *(x for x, one in OPTIONS.items() if one.mode not in ("", mode))}
     made.params = [one for one in command.params if one.name not in other]
     made.callback = functools.partial(command.callback, mode=mode)

@@ -23,6 +23,7 @@ from boolcomp.commands.options import (
     print_result,
     refuse_others,
     source_argument,
+    wants_all,
 )
 from boolcomp.options import DEMAND
 
@@ -99,16 +100,20 @@ def command(
 
 def _chart(plan: OutputPlan, options: PlanOptions) -> str:
     symbol = plan.output.symbol
+    total, span = f"sum of {len(plan.terms)} terms", f"±{short(plan.code.range.high)}"
     whole = [
-        symbol, f"sum of {len(plan.terms)} terms", f"±{short(plan.code.range.high)}",
-        short(plan.amplitude), str(plan.code.bits), str(plan.input_bits),
+        symbol, total, span, short(plan.amplitude), str(plan.code.bits), str(plan.input_bits),
         f"{plan.used_states:.3g}", f"{plan.unused_states:.3g}",
     ]  # fmt: skip
+    results = Results(TERMS, plan.terms)
+    if not wants_all():
+        whole = [symbol, total, span, str(plan.code.bits), str(plan.input_bits)]
+        results = Results((*TERMS, SHORT), plan.terms).brief(BRIEF)
     title = (
         f"{symbol}: {options.bits} bits, {plan.guard_bits} guard bits, {options.code} code, "
         f"common least significant bit {short(plan.step)}"
     )
-    lines = [title, Results(TERMS, plan.terms).text([whole])]
+    lines = [title, results.text([whole])]
     if plan.amplitude > plan.code.range.high:
         lines.append(f"{symbol} can exceed its range: then it saturates")
     if plan.left_out:
@@ -199,3 +204,5 @@ TERMS = (
     ResultColumn("too_wide"),
     ResultColumn("inputs", "", lambda one: [_word_document(word) for word in one.words]),
 )
+SHORT = ResultColumn("", "short", lambda one: _shortened(str(one.term), 22), left=True)
+BRIEF = "term, expression=short, range, bits, input bits"

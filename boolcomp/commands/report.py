@@ -28,6 +28,7 @@ from boolcomp.commands.options import (
     refuse_others,
     shipped_or_refused,
     solved_problem,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import progress
@@ -120,31 +121,17 @@ STATES = (
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    /,
-    source: str,
-    *,
-    options: GivenOptions,
-    mode: str,
-    bits: str,
-    extra: str,
-    logic: bool,
-    widest: int,
-    payload: float | None,
-    arm: str | None,
-    output: Path | None,
-    **drawn: Any,
-) -> None:
+    context: click.Context, /, source: str, *, options: GivenOptions, mode: str, bits: str,
+    extra: str, logic: bool, widest: int, payload: float | None, arm: str | None,
+    output: Path | None, **drawn: Any,
+) -> None:  # fmt: skip
     """Measure torques by logic against Newton-Euler, of ROBOT over word lengths or of PROGRAM.
 
-    Errors are relative to exact torques of the unquantised inputs; 'own' is the part that remains
-    relative to exact torques of the quantised inputs. 'sampled max' is the largest error of the
-    random states, `worst found` the largest error found by search. 'bound' is proved: no input
-    within its range has a larger error (in paper mode unless the torque saturates). 'm' is the
-    number of guard bits of the paper's terms, (+1) one more than its rule gives. 'nodes' counts
-    LUT3 nodes of all torques. --no-logic leaves out product terms and compact mode, which need
-    compilation. For a FUNCTION (a file of expressions) errors are relative to its exact values, and
-    the default word length is that of the file.
+    Errors are relative to exact torques of the unquantised inputs. 'found' is the largest error
+    found by search; 'proved' is a limit for all inputs within their ranges (in paper mode unless
+    the torque saturates). 'm' is the number of guard bits of the paper's terms, (+1) one more than
+    its rule gives. 'LUT3' counts the nodes of all torques. --no-logic leaves out product terms and
+    compact mode. The default word length of a FUNCTION (a file of expressions) is that of the file.
     """
     from boolcomp.base.pages import require_charts
     from boolcomp.base.workers import all_cores
@@ -192,8 +179,8 @@ def command(
         if not folder.rows:
             raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
     document = {"robot": name, "samples": states.samples, "rows": documents(folder.rows)}
-    text = text_table(folder.rows, states.samples)
-    print_result(document, text, f"written to {folder.folder}")
+    text = text_table(folder.rows, states.samples, brief=not wants_all())
+    print_result(document, f"{name}: {text}", f"page: {folder.folder / 'report.html'}")
 
 
 def _facts(name: str, drawn: SampleOptions) -> PageFacts:

@@ -27,6 +27,7 @@ from boolcomp.commands.options import (
     print_result,
     refuse_given,
     shipped_or_refused,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import share
@@ -100,21 +101,10 @@ LOOP = (
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    /,
-    source: str,
-    *,
-    options: GivenOptions,
-    arm: str | None,
-    trajectories: tuple[str, ...],
-    bits: str,
-    modes: str,
-    law: str,
-    tolerance: float,
-    at_tip: float,
-    output: Path | None,
-    **loop: Any,
-) -> None:
+    context: click.Context, /, source: str, *, options: GivenOptions, arm: str | None,
+    trajectories: tuple[str, ...], bits: str, modes: str, law: str, tolerance: float,
+    at_tip: float, output: Path | None, **loop: Any,
+) -> None:  # fmt: skip
     """Simulate an arm that follows trajectories with torques by exact arithmetic and by logic.
 
     For a ROBOT, inverse dynamics (with pd-gravity: gravity) is compiled at all --bits, or read from
@@ -137,7 +127,8 @@ def command(
         found = _of_robot(source, settings, trajectories, (modes, bits, law), options)
     if output is not None:
         _write(found, output, (tolerance, at_tip))
-    print_result(_document(found, tolerance, at_tip), text_table(found, tolerance, at_tip))
+    text = text_table(found, tolerance, at_tip, brief=not wants_all())
+    print_result(_document(found, tolerance, at_tip), text)
 
 
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:

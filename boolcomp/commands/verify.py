@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError, listing
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import FILES, json_option, payload_option, print_result
+from boolcomp.commands.options import FILES, json_option, payload_option, print_result, tabled
 
 if TYPE_CHECKING:
     from boolcomp.checker.claim import ClaimSource
@@ -28,16 +29,9 @@ if TYPE_CHECKING:
 @click.option("--deadline", default=60.0, show_default=True, help="Time limit per proof in s.")
 @json_option
 def command(
-    program: str,
-    *,
-    load: float | None,
-    chain_only: bool,
-    robot: str | None,
-    allow_conditions: bool,
-    checker: bool,
-    with_tools: bool,
-    deadline: float,
-) -> None:
+    program: str, *, load: float | None, chain_only: bool, robot: str | None,
+    allow_conditions: bool, checker: bool, with_tools: bool, deadline: float,
+) -> None:  # fmt: skip
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
     A certificate (compile --certify) is checked first, step by step, by a checker that shares no
@@ -75,7 +69,12 @@ def command(
         "not_verified": list(confirmed.not_verified), "described": confirmed.described,
         "robot": robot,
     }  # fmt: skip
-    lines = [results.text(), *(f"not verified: {name}" for name in confirmed.not_verified)]
+    names = {"yes": "hold", "no": "fail", "unknown": "are undecided"}
+    counts = Counter(names.get(verdict, verdict) for verdict in map(_verdict, found))
+    total = listing(f"{count} {name}" for name, count in sorted(counts.items()))
+    lines = [tabled(results, "check, method, holds"), f"checks: {total}"]
+    lines += [f"{one.name}: {one.note}" for one in found if one.note and not one.holds]
+    lines += [*(f"not verified: {name}" for name in confirmed.not_verified)]
     if confirmed.described and robot is None:
         lines.append(confirmed.described)
     print_result(document, "\n".join(lines))

@@ -67,7 +67,13 @@ def columns(rows: Sequence[ReportRow]) -> list[ResultColumn]:
     return [known[name] for name in HEADER]
 
 
-def text_table(rows: Sequence[ReportRow], samples: int) -> str:
+BRIEF = (  # the same of the table that the command prints
+    "bits, mode, m, torque, output, LUT3=nodes, depth, rms=rms/LSB, found=worst found/LSB, "
+    "proved=bound/LSB, LSB"
+)
+
+
+def text_table(rows: Sequence[ReportRow], samples: int, *, brief: bool = False) -> str:
     """Return the text table with its footnote."""
 
     def bound(row: ReportRow) -> str | None:
@@ -80,7 +86,12 @@ def text_table(rows: Sequence[ReportRow], samples: int) -> str:
         one._replace(value=bound, text="") if one.key == "bound_lsb" else one
         for one in columns(rows)
     ]
-    return f"{Results(shown, rows, '-').text()}\n{footnote(rows, samples)}"
+    results = Results(shown, rows, "-")
+    if not brief:
+        return f"{results.text()}\n{footnote(rows, samples)}"
+    notes = dict.fromkeys(f"{row.bits} bits, {row.mode}: {row.note}" for row in rows if row.note)
+    lines = (results.brief(BRIEF).text(), *notes, footnote(rows, samples))
+    return "\n".join(["errors in LSB of each torque or output", *lines])
 
 
 def footnote(rows: Sequence[ReportRow], samples: int) -> str:
