@@ -374,9 +374,9 @@ def test_every_load_is_a_file_of_its_own_words() -> None:
 
 
 @needs("gcc")
-def test_a_path_of_c_is_that_of_the_code_and_its_header_keeps_its_name(tmp_path: Path) -> None:
+def test_a_path_of_c_is_that_of_the_code_and_its_header_has_its_name(tmp_path: Path) -> None:
     written = boolcomp.export(small(), "c", tmp_path / "mine.c")
-    assert {one.name for one in written} == {"mine.c", "small.h"}
+    assert {one.name for one in written} == {"mine.c", "mine.h"}
     subprocess.run(["gcc", "-c", "mine.c"], cwd=tmp_path, check=True)  # noqa: S607
 
 
