@@ -42,7 +42,8 @@ COMMANDS = {
     "evaluate": "evaluate program -i states.npy -o tau.npy --processes 2",
     "minimize exact": "minimize hard.pla --method exact --deadline 20 -o hard.out.pla",
     "minimize espresso": "minimize hard.pla --method espresso -o hard.out.pla",
-    "report": "report machado-2r --bits 5,6 --extra 0 --samples 300000 --store new/{seed} -o r",
+    "report": "report machado-2r --mode both --bits 5,6 --extra 0 --samples 300000 "
+    "--store new/{seed} -o r",
     "schedule": "schedule puma560 --processors 2 --run --samples 2000000 -o schedule",
 }
 

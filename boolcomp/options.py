@@ -117,8 +117,9 @@ class Option(NamedTuple):
     The command line converts values to `kind`; Python values and texts are read by `read`, by
     default the reader of that type. Help lists the words in `values` as choices, and shell
     completion proposes them, or those of a name in a module. `spelled` is the spelling on the
-    command line, if it is not `--name`. `older` marks an older spelling, in Python only, of another
-    option.
+    command line, if it is not `--name`; older spellings follow. `within` is the option of the
+    command line that also gives the value: help then leaves out the option itself. `older` marks an
+    older spelling, in Python only, of another option.
     """
 
     group: Group
@@ -131,6 +132,7 @@ class Option(NamedTuple):
     spelled: str = ""
     metavar: str | None = None
     brief: bool = False
+    within: str = ""
     older: str = ""
 
     @property
@@ -154,31 +156,35 @@ class CompileOptions(TypedDict, total=False):
         "function", "inverse-dynamics",
         "Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
         "derivatives, computed-torque, pd-gravity, control, forward-dynamics, "
-        "inverse-kinematics.", values="problem.functions:NAMES", metavar="NAME", brief=True
+        "inverse-kinematics. Choices follow: control:kp=50:kd=14, inverse-dynamics:friction.",
+        values="problem.functions:NAMES", metavar="NAME[:KEY=VALUE]", brief=True
     )]
     friction: Annotated[bool, Option(
         "function", default=False, help="Include joint friction (inverse dynamics only).",
-        kind=bool
+        kind=bool, within="--of"
     )]
     smoothing: Annotated[Reals | None, Option(
         "function", None,
         "Speed v (rad/s, m/s) at which dry friction is smoothed to tanh(qd/v): one value or one"
-        " per joint [default: 2 % of a joint's largest speed]", metavar="SPEED"
+        " per joint [default: 2 % of a joint's largest speed]", metavar="SPEED",
+        within="--of"
     )]
     kp: Annotated[Reals | None, Option(
         "function", None,
-        "Position gain, one value or one per joint (control only) [default: 100]", metavar="GAIN"
+        "Position gain, one value or one per joint (control only) [default: 100]", metavar="GAIN",
+        within="--of"
     )]
     kd: Annotated[Reals | None, Option(
         "function", None, "Speed gain, one value or one per joint (control only) [default: 20]",
-        metavar="GAIN"
+        metavar="GAIN", within="--of"
     )]
     load_range: Annotated[str | tuple[Number, Number] | None, Option(
-        "function", None, "Range of the payload (kg) as an input word: 0..5", metavar="LO..HI"
+        "function", None, "Range of the payload (kg) as an input word: 0..5", metavar="LO..HI",
+        within="--payload"
     )]
     elbow: Annotated[str | None, Option(
         "function", None, "Elbow of the arm (inverse kinematics only) [default: up]",
-        values="up down"
+        values="up down", within="--of"
     )]
     processes: Annotated[Number | None, Option(
         "work", None,
@@ -193,17 +199,17 @@ class CompileOptions(TypedDict, total=False):
         "accuracy", None,
         "Guarantee that no error exceeds this value: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. "
         "Slower. --input-bits then sets maximum widths [default: about bits + 5]", read=_promise,
-        metavar="LIMIT", brief=True
+        within="--accuracy proved"
     )]
     rms_error: Annotated[Reals | None, Option(
         "accuracy", None,
         "Allowed rms error in LSB: .5, or .43,.58 [default: that of the 1988 tables]", "compact",
-        read=reals, metavar="LSB", brief=True
+        read=reals, within="--accuracy rms"
     )]
     max_error: Annotated[Reals | None, Option(
         "accuracy", None,
         "Limit in LSB on the largest error found by search, one value or one per joint.",
-        "compact", read=reals, metavar="LSB", brief=True
+        "compact", read=reals, within="--accuracy found"
     )]
     input_bits: Annotated[Widths | None, Option(
         "formats", None, "Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]",
@@ -219,8 +225,8 @@ class CompileOptions(TypedDict, total=False):
     approximate: Annotated["Approximate | None", Option(
         "cost", None,
         "Trade unused error budget for size: off, tables (change table entries; bound still "
-        "proved), free (experimental: change any node; no bound) [default: tables; off with "
-        "--error and for code targets]", "compact", values="off tables free"
+        "proved), free (experimental: change any node; no bound) [default: tables; off if "
+        "an error is to be proved and for code targets]", "compact", values="off tables free"
     )]
     target: Annotated["Target", Option(
         "cost", "luts", "Cost model of the search; luts counts LUT3 nodes.", "compact",
@@ -232,16 +238,15 @@ class CompileOptions(TypedDict, total=False):
     )]
     effort: Annotated[Number, Option(
         "cost", 30.0,
-        "Search budget for smaller logic, in nominal seconds of one core [default: 30]. Smaller"
-        " values also shorten the search for the largest error, 0 to a million evaluations. "
-        "Work is counted, not timed: the result is the same on any machine.", "compact", float,
-        metavar="SECONDS", brief=True
+        "Search budget, about seconds of one core [default: 30]. Work is counted, not timed: the "
+        "result is the same on any machine. Below 30 the error search is shorter, too.",
+        "compact", float, metavar="SECONDS", brief=True
     )]
     seed: Annotated[Number, Option("cost", 0, "Seed of samples and search.", "compact", int)]
     proof: Annotated["Grade | str | None", Option(
         "proving", None,
-        "Tightness of the proved bound: plain, tables (every addend by itself), or tight "
-        "[default: tight if it takes about 5 s at most or with --error, else plain].", "compact",
+        "Tightness of the proved bound; tables: of every addend by itself [default: tight if it "
+        "takes about 5 s at most or an error is to be proved, else plain]", "compact",
         read=_grade, values="plain tables tight", brief=True
     )]
     proof_effort: Annotated[Number | None, Option(
@@ -287,8 +292,9 @@ class CompileOptions(TypedDict, total=False):
         "minimiser", 60.0, "Seconds per table; 0: no limit.", "paper", float, _seconds
     )]
     payloads: Annotated[Reals, Option(
-        "payloads", "0", "Payloads in kg: 0,1,2.5, or 0:5:0.05.", read=masses,
-        metavar="KG", brief=True
+        "payloads", "0", "Payload in kg, a range as an input word (0..5), or a program for each: "
+        "0,1,2.5, 0:5:0.05.", read=masses, spelled="--payload --payloads",
+        metavar="KG|LO..HI|LIST", brief=True
     )]
     store: Annotated["str | Path | None", Option(
         "store", None,
@@ -304,8 +310,8 @@ class CompileOptions(TypedDict, total=False):
 
 BITS = Option(  # a key of its own: `compile` also takes it by its place
     "bits", USUAL_BITS,
-    "Word length of a torque, 2 to 16 (paper mode: 4 to 16), or auto: the fewest bits for an "
-    "--error in a unit.", read=_bits, metavar="N|auto", brief=True,
+    "Word length of a torque, 2 to 16 (paper mode: 4 to 16), or auto: the fewest bits for a "
+    "proved error in a unit.", read=_bits, metavar="N|auto", brief=True,
 )  # fmt: skip
 OPTIONS: Mapping[str, Option] = {
     "bits": BITS,

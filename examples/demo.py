@@ -18,9 +18,9 @@ from boolcomp.base.errors import short, short_above, table
 
 ARM = "boolcomp compile machado-2r --bits 8 -o out/2r"
 PAGE = "boolcomp show out/2r -o out/2r.html"
-TABLES = "boolcomp compile machado-2r --bits 8 --mode paper -o out/2r-paper"
-PUMA = "boolcomp compile puma560 --bits 8 --rms-error .505 -o out/puma560"
-REPORT = "boolcomp report machado-2r --mode compact --bits 4,6,8 --samples 100000 -o out/report"
+TABLES = "boolcomp paper compile machado-2r --bits 8 -o out/2r-paper"
+PUMA = "boolcomp compile puma560 --bits 8 --accuracy rms=.505 -o out/puma560"
+REPORT = "boolcomp report machado-2r --bits 4,6,8 --samples 100000 -o out/report"
 
 
 def run(command: str) -> str:

@@ -124,7 +124,7 @@ def test_a_compiled_file_is_a_program_like_any_other(run: Run, told: Callable[..
     report = told("report", "made", "--robot", "small.toml", *few)
     assert report["rows"][0]["mode"] == "compact"
     assert "  ratio  " in Path("out/report-made/report.txt").read_text()
-    own = run("report", "small.toml", *few, "--effort", "0", "--json")
+    own = run("report", "small.toml", *few, "--effort", "0", "--mode", "both", "--json")
     assert {row["bits"] for row in json.loads(own.out)["rows"]} == {5}
     assert "paper mode: small is no sum of waves" in own.err
 

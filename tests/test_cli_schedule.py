@@ -71,7 +71,7 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Run) -> None:
     result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
     assert result.code == 0
     assert (
-        "to include it, first run `boolcomp compile stanford --bits 8 --rms-error 0.77`"
-        in result.err
+        "to include it, first run `boolcomp compile stanford --bits 8 --accuracy rms=0.77`"
+        in " ".join(result.err.split())
     )
     assert "compact" not in result.out

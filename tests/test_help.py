@@ -1,12 +1,14 @@
 """Help: groups of commands, brief and whole lists of options, and the commands of `paper`."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from conftest import Run
 
 import boolcomp as bc
+from boolcomp import api
 from boolcomp.commands import COMMANDS
 from boolcomp.options import OPTIONS
 
@@ -30,7 +32,9 @@ def test_commands_are_listed_once_in_groups_and_older_spellings_are_not(run: Run
     assert set(names) == set(COMMANDS) - OF_PAPER
 
 
-@pytest.mark.parametrize("name", ["compile", "plan", "report", "simulate", "paper compile"])
+@pytest.mark.parametrize(
+    "name", ["compile", "graph", "plan", "report", "simulate", "paper compile"]
+)
 def test_long_help_has_a_brief_and_a_whole_form(run: Run, name: str) -> None:
     text = run(*name.split(), "--help").out
     brief, whole = listed(run, f"{name} -h"), listed(run, f"{name} --help-all")
@@ -40,14 +44,14 @@ def test_long_help_has_a_brief_and_a_whole_form(run: Run, name: str) -> None:
     assert len(whole) == len(set(whole)) > 20
     for hidden in ("--kp", "--kd", "--smoothing", "--load-range", "--elbow", "--friction"):
         assert hidden not in brief
-        assert (hidden in whole) is (name != "simulate" or hidden == "--friction")
+        assert (hidden in whole) is (name == "simulate" and hidden == "--friction")
 
 
-def test_brief_help_of_compile_has_no_option_of_paper_mode(run: Run) -> None:
-    brief = set(listed(run, "compile --help"))
+def test_help_of_compile_has_no_option_of_paper_mode(run: Run) -> None:
+    whole = set(listed(run, "compile --help-all"))
     paper = {f"--{name.replace('_', '-')}" for name, one in OPTIONS.items() if one.mode == "paper"}
     assert paper
-    assert not brief & {*paper, "--mode"}
+    assert not whole & {*paper, "--mode"}
     assert paper <= set(listed(run, "paper compile --help"))
 
 
@@ -90,3 +94,47 @@ def test_paper_has_no_option_of_compact_mode(run: Run) -> None:
         assert result.code == 2
         assert f"No such option '{line.split()[2]}'" in result.err
     assert "no command 'plann' (did you mean 'plan'?)" in run("paper", "plann").err
+
+
+@pytest.fixture
+def values_of(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, str]]:
+    """Return a function that returns the values of options on a command line of compile."""
+    found: list[tuple[Any, str]] = []
+
+    def compiled(_: object, options: Any, progress: object) -> None:
+        del progress
+        of = {"of", "friction", "smoothing", "kp", "kd", "elbow"}
+        values = {name: x for name, x in options.values.items() if name not in of}
+        found.append((values, options.of))
+        raise bc.UsageError
+
+    monkeypatch.setattr(api, "compiled_words", compiled)
+
+    def values(line: str) -> tuple[Any, str]:
+        run("compile", "machado-2r", *line.split())
+        return found.pop()
+
+    return values
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("--rms-error .5", "--accuracy rms=.5"),
+        ("--rms-error .5,.4 --max-error 3", "--accuracy rms=.5,.4,found=3"),
+        ("--rms-error .5,.4 --max-error 3", "--accuracy found=3 --accuracy rms=.5,.4"),
+        ("--error 1lsb,2lsb", "--accuracy proved=1lsb,2lsb"),
+        ("--error tau1=1lsb,tau2=0.5Nm", "--accuracy proved=tau1:1lsb,tau2:0.5Nm"),
+        ("--error tau1=1lsb,tau2=0.5Nm", "--accuracy proved=tau1=1lsb,tau2=0.5Nm"),
+        ("--payloads 0,1", "--payload 0,1"),
+        ("--load-range 0..5", "--payload 0..5"),
+        ("--of control --kp 50 --kd 14,15", "--of control:kp=50:kd=14,15"),
+        ("--friction", "--of inverse-dynamics:friction"),
+        ("--friction --smoothing .1", "--of inverse-dynamics:friction=yes:smoothing=.1"),
+        ("--of inverse-kinematics --elbow down", "--of inverse-kinematics:elbow=down"),
+    ],
+)
+def test_older_spellings_of_options_mean_the_same(
+    values_of: Callable[[str], tuple[Any, str]], older: str, newer: str
+) -> None:
+    assert values_of(older) == values_of(newer) != values_of("")

@@ -73,6 +73,20 @@ class Results:
     rows: Sequence[Any]
     nothing: str = ""
 
+    def brief(self, titles: str) -> Results:
+        """Return few columns: `titles` are their headers, or new ones as in `rms=rms/LSB`.
+
+        Columns without any text are left out.
+        """
+        known = {one.header: one for one in self.columns if one.header}
+        pairs = [(title, header or title) for title, _, header in
+                 (one.partition("=") for one in titles.split(", "))]  # fmt: skip
+        chosen = [
+            known[header]._replace(header=title) for title, header in pairs if header in known
+        ]
+        kept = [one for one in chosen if any(one.cell(row, "") for row in self.rows)]
+        return Results(kept, self.rows, self.nothing)
+
     @property
     def documents(self) -> list[dict[str, Any]]:
         """The rows as JSON objects."""

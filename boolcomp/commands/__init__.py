@@ -25,6 +25,7 @@ GROUPS = {
         "robots": "List the built-in robots, or check a robot file.",
     },
     "More": {
+        "graph": "Print or draw the word graph that compile chooses.",
         "paper": "Apply the 1988 method: terms, plan, tables, compile.",
         "minimize": "Minimise PLA files.",
         "import": "Read BLIF and AIGER networks.",

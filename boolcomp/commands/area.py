@@ -9,7 +9,9 @@ from boolcomp.base.results import Results
 from boolcomp.commands.options import (
     FILES,
     json_option,
+    payload_option,
     print_result,
+    tabled,
     within,
 )
 
@@ -18,29 +20,15 @@ MOST_SEEDS = 20
 
 @click.command("area", epilog="Example: boolcomp area out/2r --on ice40,xilinx7 --pipeline 8")
 @click.argument("program", shell_complete=FILES)
-@click.option(
-    "--on",
-    "targets",
-    default="ice40,ecp5,xilinx7,lut4,lut6",
-    show_default=True,
-    help="FPGA families, or look-up tables of 4 or 6 inputs.",
-)
-@click.option(
-    "--level",
-    "levels",
-    default="luts",
-    show_default=True,
-    help="Level of the Verilog: gates, luts (mapped by boolcomp), words; several with commas.",
-)
-@click.option("--load", type=float, help="Payload in kg [default: all, with a port to select]")
+@click.option("--on", "targets", default="ice40,ecp5,xilinx7,lut4,lut6", show_default=True,
+              help="FPGA families, or look-up tables of 4 or 6 inputs.")  # fmt: skip
+@click.option("--level", "levels", default="luts", show_default=True, help="Level of the Verilog: "
+              "gates, luts (mapped by boolcomp), words; several with commas.")  # fmt: skip
+@payload_option(help="Payload in kg [default: all, with a port to select]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--dsp/--no-dsp", default=False, help="Allow multiplier blocks for products.")
-@click.option(
-    "--seeds",
-    default=1,
-    show_default=True,
-    help="Number of place-and-route runs for the clock; 0: count cells only.",
-)
+@click.option("--seeds", default=1, show_default=True,
+              help="Place-and-route runs for the clock; 0: count cells only.")  # fmt: skip
 @json_option
 def command(
     program: str, *, targets: str, levels: str, load: float | None, pipeline: int, dsp: bool,
@@ -69,7 +57,8 @@ def command(
             loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, step=step
         )
     results = Results(COLUMNS, found)
-    text = "\n".join([results.text(), *(f"skipped: {sentence}" for sentence in skipped)])
+    brief = "target, design, tables, carries, DSP, RAM, flip-flops, levels, MHz, best, ns"
+    text = "\n".join([tabled(results, brief), *(f"skipped: {sentence}" for sentence in skipped)])
     note = "MHz: estimated by nextpnr; all paths are between registers"
     clocked = any(one.fmax for one in found)
     print_result({"rows": results.documents, "skipped": skipped}, text, note if clocked else "")

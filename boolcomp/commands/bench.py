@@ -18,6 +18,7 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     print_result,
+    wants_all,
 )
 
 if TYPE_CHECKING:
@@ -43,25 +44,14 @@ MODES = ("compact", "paper")
 )
 @click.option("--cores", default="1,2", show_default=True, help="Numbers of threads.")
 @click.option("--seconds", default=1.0, show_default=True, help="Time limit per rival and case.")
-@click.option(
-    "--beside",
-    multiple=True,
-    metavar="PROGRAM",
-    help="Another program of the same robot, as a rival.",
-)
+@click.option("--beside", multiple=True, metavar="PROGRAM",
+              help="Another program of the same robot, as a rival.")  # fmt: skip
 @click.option("-o", "--output", type=FilePath(), help="Folder for table and chart.")
 @json_option
 def command(
-    program: str,
-    *,
-    bits: int,
-    mode: str,
-    batches: str,
-    cores: str,
-    seconds: float,
-    beside: tuple[str, ...],
-    output: Path | None,
-) -> None:
+    program: str, *, bits: int, mode: str, batches: str, cores: str, seconds: float,
+    beside: tuple[str, ...], output: Path | None,
+) -> None:  # fmt: skip
     """Measure the throughput of PROGRAM (a folder made by compile, or a robot) and of its rivals.
 
     Rivals are optimised arithmetic. All run in one process on the same samples, in turn; their C
@@ -89,7 +79,7 @@ def command(
     )  # fmt: skip
     if output is not None:
         write(bench, output)
-    print_result(bench.document(), text_report(bench))
+    print_result(bench.document(), text_report(bench, brief=not wants_all()))
     if bench.wrong:
         raise DataError(f"errors exceed their limits: {listing(bench.wrong)}")
 

@@ -12,6 +12,7 @@ from boolcomp.commands.options import (
     FilePath,
     completes,
     json_option,
+    payload_option,
     print_result,
     within,
 )
@@ -22,7 +23,7 @@ from boolcomp.commands.options import (
 @click.option("--board", "name", required=True, help="icebreaker, ulx3s, ulx3s-25f.",
               shell_complete=completes("measure.fpga:BOARDS"))  # fmt: skip
 @click.option("-o", "--output", required=True, type=FilePath(), help="The bitstream.")
-@click.option("--load", type=float, help="Payload in kg [default: all, with a port to select]")
+@payload_option(help="Payload in kg [default: all, with a port to select]")
 @click.option(
     "--pipeline", default=8, show_default=True, help="Pipeline stages of the core, at least 1."
 )

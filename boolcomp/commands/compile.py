@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +14,12 @@ from boolcomp.base.errors import is_there, listing, needed, short, short_above, 
 from boolcomp.base.files import check_place
 from boolcomp.base.results import ResultColumn, Results, yes
 from boolcomp.commands.options import (
+    WIDTH,
     FilePath,
     LongHelp,
     completes,
     ends,
+    folded,
     json_option,
     option,
     options,
@@ -23,6 +27,7 @@ from boolcomp.commands.options import (
     refuse_others,
     source_argument,
     unchanging,
+    wants_all,
 )
 from boolcomp.commands.output import (
     described,
@@ -33,8 +38,7 @@ from boolcomp.commands.output import (
     over_loads,
     share,
 )
-from boolcomp.options import DEMAND
-from boolcomp.program.program import NOT_USEFUL, WIDE, bound_note
+from boolcomp.options import DEMAND, HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +64,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "compile", cls=LongHelp, epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r"
+    "compile",
+    cls=LongHelp,
+    without=HEADINGS["plan"],
+    epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r",
 )
 @source_argument
 @options(
@@ -86,12 +93,9 @@ def command(
     """Compile ROBOT (its inverse dynamics, or another function of it) to a logic program.
 
     A FUNCTION is a TOML file with input words, output words and expressions
-    (docs/reference/function-file.md); --bits overrides the output widths of the file.
-
-    Compact mode adds, multiplies and looks up words no wider than the accuracy target requires.
-    Paper mode minimises the truth table of every term. Both sample errors, search the largest
-    error, and prove a bound where possible. Results in the store are reused. With several payloads
-    the program has one network per payload, and evaluate --payload selects one.
+    (docs/reference/function-file.md). Words are no wider than the accuracy target requires. Errors
+    are sampled, the largest error is searched, and a bound is proved where possible. Results in the
+    store are reused. With several payloads, evaluate --payload selects one.
     """
     from boolcomp.pipeline import check_mode
     from boolcomp.problem.sources import load_source
@@ -113,20 +117,32 @@ def _paper(source: Robot | Problem, options: GivenOptions, output: Path | None) 
         compiled.program.save(output)
     about = described(compiled.program, source, options.of)
     document = {**_paper_document(compiled, output), **about}
+    title = _title(source, options.of, compiled.plans[0].options.bits)
     masses = options.values["payloads"]
     note = _note(compiled.seconds, output)
-    print_result(document, lambda: _paper_text(compiled, masses), note)
+    print_result(document, lambda: f"{title}\n\n{_paper_text(compiled, masses)}", note)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
             f"{sum(tables.values())} of {len(tables)} tables read from the store; to minimise "
-            "them again, use another --minimizer, or a longer --deadline after a timeout",
+            "them again: --minimizer, --deadline",
             err=True,
         )
 
 
 def _note(seconds: float, output: Path | None) -> str:
-    return f"{seconds:.2f} s{f', saved in {output}' if output else ''}"
+    if output is None:
+        return f"{seconds:.2f} s; nothing was saved: give a folder with -o"
+    return (
+        f"{seconds:.2f} s, saved in {output}\nnext: boolcomp show {output}\n"
+        f"      boolcomp export {output} --to verilog -o {output.name}.v"
+    )
+
+
+def _title(source: Robot | Problem, of: str, bits: int) -> str:
+    """Return the title of a result: `machado-2r: inverse-dynamics, 8 bits`."""
+    what = "function" if hasattr(source, "reference") else of
+    return f"{source.name}: {what}, {bits} bits"
 
 
 def _paper_text(compiled: PaperCompilation, masses: Sequence[float]) -> str:
@@ -134,17 +150,25 @@ def _paper_text(compiled: PaperCompilation, masses: Sequence[float]) -> str:
 
     program, lines = compiled.program, []
     what = "torque" if program.plural == "torques" else "output"
+    ranges = [ends(one.range) for one in compiled.plans[0].problem.outputs]
     for load, covers in zip(program.loads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             lines.append(f"payload {load.payload:g} kg")
-        lines.append(_tables(covers, load.payload).text())
-        lines.append(error_table(load.outputs, what, steps=True))
+        if wants_all():
+            lines += [_tables(covers, load.payload).text(), ""]
+        lines += [error_table(load.outputs, ranges, what), ""]
     nodes = [len(program.network(mass).nodes) for mass in masses]
+    first = {one.entry.table: one.cover for covers in compiled.covers for one in covers}
+    proved = sum(cover.proved for cover in first.values())
+    products = sum(cover.products for cover in first.values())
     kinds = (
-        f"rms and sampled max: {SAMPLES} random states; worst found: search with about "
-        f"{EVALUATIONS} evaluations; bound: proved"
+        f"rms: {SAMPLES} random states; largest found: search with about {EVALUATIONS} "
+        "evaluations; proved: for every input within its range"
     )
-    lines += [f"{', '.join(map(str, nodes))} LUT3 nodes, including adders", kinds]
+    lines += [
+        f"{', '.join(map(str, nodes))} LUT3 nodes, including adders",
+        f"{len(first)} tables, {products} products; {proved} of the tables proved minimal", kinds,
+    ]  # fmt: skip
     notes = (*_promise_kept(compiled), *_beyond(compiled))
     return "\n".join([*lines, *notes, *unchanging(compiled.plans[0].problem)])
 
@@ -259,7 +283,9 @@ def _compact(source: Robot | Problem, options: GivenOptions, output: Path | None
         compiled.program.save(output)
     about = described(compiled.program, source, options.of)
     document = {**_compact_document(compiled, output), **about}
-    print_result(document, lambda: _compact_text(compiled), _note(compiled.seconds, output))
+    title = _title(source, options.of, compiled.built[0].compact.demand.bits)
+    note = _note(compiled.seconds, output)
+    print_result(document, lambda: f"{title}\n\n{_compact_text(compiled)}", note)
     print_origin(compiled.built)
 
 
@@ -282,7 +308,9 @@ def print_origin(built: Sequence[Built]) -> None:
         which = "" if len(built) == 1 else f"{stored} of {len(built)} payloads "
         click.echo(f"{which}read from the store; to search again, use another --effort", err=True)
     if any(one.without_abc for one in built):
-        click.echo(f"the logic may be larger than necessary: {lutmapping.MISSING.note}", err=True)
+        click.echo(
+            folded(f"the logic may be larger than necessary: {lutmapping.MISSING.note}"), err=True
+        )
 
 
 def _compact_text(compiled: CompactCompilation) -> str:
@@ -292,15 +320,33 @@ def _compact_text(compiled: CompactCompilation) -> str:
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             lines.append(f"payload {mass:g} kg")
-        lines += [_outputs(built, mass).text(), _sentence(built)]
-        lines += _ends(compiled.program, mass, built)
-        outputs = compiled.program.load(mass).outputs
-        lines.append(error_table(outputs, _called(built), steps=False))
+        load = compiled.program.load(mass)
+        ranges = [ends(one.range) for one in built.compact.problem.outputs]
+        widths = ", ".join(f"{one.name} {one.code.bits}" for one in compiled.program.inputs)
+        specified = {name: word.bits for name, word in built.compact.specified_words.items()}
+        lines += [
+            *_labelled("circuit", *_size(built)),
+            *_labelled("inputs", f"{widths} bits", *unread(built.dropped, specified)), "",
+            error_table(load.outputs, ranges, _called(built)), "",
+            *_sentences(built), *_ends(compiled.program, mass, built),
+        ]  # fmt: skip
+        if wants_all():
+            lines += ["", _outputs(built, mass).text(), *_measured(built)]
     return "\n".join(lines)
+
+
+def _labelled(label: str, *lines: str) -> list[str]:
+    """Return lines with a label on their left, broken after 80 columns."""
+    pairs = [re.sub(r"(\w) (?=\d)", "\\1\N{NO-BREAK SPACE}", line) for line in lines]
+    broken = [part for line in pairs for part in wrap(line, WIDTH - 11, break_on_hyphens=False)]
+    plain = [line.replace("\N{NO-BREAK SPACE}", " ") for line in broken]
+    return [f"  {'' if k else label:8} {line}" for k, line in enumerate(plain)]
 
 
 def _library(compiled: CompactCompilation) -> str:
     """Return a table with a line per payload, and totals; errors in LSB, the largest of outputs."""
+    from boolcomp.program.program import NOT_USEFUL
+
     program, rows = compiled.program, []
     for load, built in zip(program.loads, compiled.built, strict=True):
         found = [in_steps(figures(one)) for one in load.outputs]
@@ -318,8 +364,8 @@ def _library(compiled: CompactCompilation) -> str:
     nodes = sum(len(network.nodes) for network in program.networks)
     largest = max(built.nodes for built in compiled.built)
     lines = [
-        table(("kg", "nodes", "depth", "rms", "worst found", "bound"), rows),
-        "errors in LSB, the largest of all outputs; the bound is proved",
+        table(("kg", "LUT3", "depth", "rms", "largest found", "proved limit"), rows),
+        "errors in LSB, the largest of all outputs",
         f"{len(rows)} payloads: {nodes} nodes in all networks, {largest} in the largest",
     ]
     if program.per_kilogram:
@@ -359,7 +405,9 @@ def plan_words(problem: Problem, choices: CompactChoices, picture: Path | None) 
         ],
         "graph": str(graph).splitlines(),
     }  # fmt: skip
-    text = f"{_words(graph, problem.outputs, spans)}\n\n{graph}{_sentence(built)}"
+    widths = {name: word.bits for name, word in built.compact.specified_words.items()}
+    notes = [*_size(built), *unread(built.dropped, widths), *_sentences(built)]
+    text = "\n".join([f"{_words(graph, problem.outputs, spans)}\n\n{graph}", *notes])
     print_result(document, text, f"drawn in {picture}" if picture else "")
 
 
@@ -437,30 +485,40 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _sentence(built: Built) -> str:
-    """Return lines on size, errors, bounds and unused input bits."""
-    text = (
-        f"{_size(built)}\n"
-        f"rms and sampled max: {built.errors.samples} random states. worst found: search with "
-        f"{built.worst.evaluations} evaluations (a lower limit of the true maximum)."
-    )
-    text += _proved(built) + _loose(built)
+def _sentences(built: Built) -> list[str]:
+    """Return lines on the accuracy target, the proof and words outside their range."""
     compact = built.compact
-    problem = compact.problem
+    problem, demand = compact.problem, compact.demand
+    goals = ", ".join(dict.fromkeys(_allowed(built, k) for k in range(len(problem.outputs))))
+    kind = "proved limit" if demand.error else "rms"
+    met = "met" if built.holds else "not met"
+    lines = [f"target: {kind} {goals} LSB, {met} (rms over {built.errors.samples} random states)"]
+    if demand.max:
+        limits = ", ".join(short(limit) for limit in demand.max)
+        lines.append(f"largest error found: at most {limits} LSB, {met}")
+    lines += _proved(built)
     wider = [
         output.symbol
         for output, code in zip(problem.outputs, compact.output_codes, strict=True)
-        if code.bits > (output.format.bits or compact.demand.bits)
+        if code.bits > (output.format.bits or demand.bits)
     ]
     if wider:
-        text += f"\n{', '.join(wider)}: one extra bit, for {problem.plural} outside their range"
-    if (kept := _saturating_outputs(compact)) and not compact.demand.saturate:
-        text += (
-            f"\n{', '.join(kept)}: no extra bit (as specified); {problem.plural} outside their "
+        lines.append(f"{', '.join(wider)}: one extra bit, for {problem.plural} outside their range")
+    if (kept := _saturating_outputs(compact)) and not demand.saturate:
+        lines.append(
+            f"{', '.join(kept)}: no extra bit (as specified); {problem.plural} outside their "
             "range saturate"
         )
-    widths = {name: word.bits for name, word in compact.specified_words.items()}
-    return "\n".join([text, *unread(built.dropped, widths), *unchanging(problem)])
+    return [*lines, *unchanging(problem)]
+
+
+def _measured(built: Built) -> list[str]:
+    """Return lines on the measurement of errors, for wide tables."""
+    text = (
+        f"rms and sampled max: {built.errors.samples} random states. worst found: search with "
+        f"{built.worst.evaluations} evaluations (a lower limit of the true maximum)."
+    )
+    return [text, *_loose(built)]
 
 
 def _saturating_outputs(compact: Compact) -> list[str]:
@@ -473,7 +531,7 @@ def _saturating_outputs(compact: Compact) -> list[str]:
     ]
 
 
-def _size(built: Built) -> str:
+def _size(built: Built) -> list[str]:
     """Return the size of the logic, and the cost of the target if it is not LUT3."""
     from boolcomp.compact.costs import costs_of
     from boolcomp.compact.demand import USUAL_TARGET
@@ -481,56 +539,56 @@ def _size(built: Built) -> str:
     demand = built.compact.demand
     text = f"{built.nodes} LUT3 nodes, depth {built.depth} ({built.lut6} as LUT6)"
     if demand.target == USUAL_TARGET:
-        return text
+        return [text]
     own = " (word graph without logic optimisation)" if demand.of_words else ""
     outside = ", without calls, loads and stores" if demand.of_words else ""
-    return (
-        f"for {demand.target}: about {built.compact.nodes} {costs_of(demand).unit} before logic "
-        f"optimisation{outside}\n"
-        f"as logic: {text}{own}"
-    )
+    cost = f"about {built.compact.nodes} {costs_of(demand).unit} before logic optimisation"
+    return [f"for {demand.target}: {cost}{outside}", f"as logic: {text}{own}"]
 
 
-def _proved(built: Built) -> str:
+def _proved(built: Built) -> list[str]:
     """Return lines on the proved bounds, or the reason why there is none."""
+    from boolcomp.program.program import NOT_USEFUL
+
     if not built.compact.demand.keeps_graph:
-        return "\nno bound is proved: nodes were changed according to sampled errors"
+        return ["no bound is proved: nodes were changed according to sampled errors"]
     if built.bounds is None and not is_there("python-flint"):
-        return f"\nno bound is proved: {needed('python-flint')}"
+        return [f"no bound is proved: {needed('python-flint')}"]
     if built.bounds is None:
-        return "\nno bound is proved: the range of an intermediate value is unknown"
+        return ["no bound is proved: the range of an intermediate value is unknown"]
     listed = list(
         zip(built.compact.problem.outputs, built.bounds.outputs, built.useful, strict=True)
     )
-    grades = {bound.grade for _, bound, useful in listed if useful}
-    several = len(grades) > 1
-    sizes = [
-        f"{output.symbol} {bound.rounded:g}"
-        + (f" LSB ≤ {limit:.6g}" if limit < math.inf else "")
-        + (f" ({bound.grade})" if several else "")
-        for (output, bound, useful), limit in zip(listed, built.promised, strict=True)
-        if useful
+    grades: dict[str, list[str]] = {}
+    for output, bound, useful in listed:
+        if useful:
+            grades.setdefault(bound.grade, []).append(output.symbol)
+    several = len(grades) > 1 or not all(built.useful)
+    lines = [
+        f"proved for every input within its range: {grade} bound"
+        f"{f' of {listing(symbols)}' if several else ''}"
+        f"{'' if grade == 'tight' else '; for a closer one: --proof tight'}"
+        for grade, symbols in grades.items()
     ]
-    what = "" if built.compact.demand.error else "no error exceeds "
-    kind = "" if several else f" ({''.join(grades)} bound)"
-    text = f"\nproved: {what}{listing(sizes)} LSB{kind}" if sizes else ""
     if useless := [output.symbol for output, _, useful in listed if not useful]:
-        text += f"\n{NOT_USEFUL}: the bound of {listing(useless)} exceeds the range of its word"
+        lines.append(f"{NOT_USEFUL}: the bound of {listing(useless)} exceeds the range of its word")
     if built.bounds.unproved:
         words = listing(f"w{place}" for place in built.bounds.unproved)
-        text += f"\nthe bound holds if no sum overflows; not proved for {words}"
-    return text
+        lines.append(f"the bound holds if no sum overflows; not proved for {words}")
+    return lines
 
 
-def _loose(built: Built) -> str:
+def _loose(built: Built) -> list[str]:
     """Return a line of the bounds that are far above the largest error found, as ratios."""
+    from boolcomp.program.program import WIDE
+
     symbols = [output.symbol for output in built.compact.problem.outputs]
     loose = [
         f"{symbol} {short(ratio, 2)}"
         for symbol, ratio in zip(symbols, built.over_found, strict=True)
         if ratio is not None and ratio >= WIDE
     ]
-    return f"\nbound / largest error found: {listing(loose)}" if loose else ""
+    return [f"bound / largest error found: {listing(loose)}"] if loose else []
 
 
 def _ends(program: Program, mass: float, built: Built) -> list[str]:
@@ -562,6 +620,8 @@ def unread(dropped: Mapping[str, int], widths: Mapping[str, int]) -> list[str]:
 
 def _bound(built: Built, place: int) -> dict[str, Any]:
     """Return the proved bound of an output and its tightness, or the reason why there is none."""
+    from boolcomp.program.program import bound_note
+
     note = bound_note(built.proved[place], built.compact.output_codes[place].range)
     shown = None if note or built.bounds is None else built.bounds.outputs[place]
     return {

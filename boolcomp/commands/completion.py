@@ -28,4 +28,4 @@ def command(shell: str) -> None:
     # The method of the base class: the method for bash runs bash to find its version.
     text = ShellComplete.source(kind(cli, {}, "boolcomp", VARIABLE))
     document = {"shell": shell, "script": text, "where": WHERE[shell]}
-    print_result(document, text.removesuffix("\n"))
+    print_result(document, text.removesuffix("\n"), file=True)

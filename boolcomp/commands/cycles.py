@@ -11,7 +11,10 @@ from boolcomp.commands.options import (
     FILES,
     completes,
     json_option,
+    option,
+    payload_option,
     print_result,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import progress
@@ -28,26 +31,19 @@ MOST_STATES = 2000  # limited by the flash of a microcontroller
 
 @click.command("cycles", epilog="Example: boolcomp cycles out/2r --on avr,cortex-m3")
 @click.argument("program", shell_complete=FILES)
-@click.option("--on", "--target", "targets", default=USUAL, show_default=True, help="Boards.",
-              shell_complete=completes("measure.cycles:BOARDS"))  # fmt: skip
+@option("--on", "targets", default=USUAL, show_default=True, help="Boards.", older=("--target",),
+        shell_complete=completes("measure.cycles:BOARDS"))  # fmt: skip
 @click.option("--states", default=100, show_default=True, help="Random states.")
 @click.option("--seed", default=14, show_default=True, help="Seed of the random states.")
-@click.option("--load", type=float, help="Payload in kg (programs with several payloads).")
+@payload_option()
 @click.option("--robot", "arm", help="The program's robot [default: found by its name]")
 @click.option("--words-only", is_flag=True, help="Leave out float and fixed point.")
 @click.option("--deadline", default=120.0, show_default=True, help="Time limit per tool in s.")
 @json_option
 def command(
-    program: str,
-    *,
-    targets: str,
-    states: int,
-    seed: int,
-    load: float | None,
-    arm: str | None,
-    words_only: bool,
-    deadline: float,
-) -> None:
+    program: str, *, targets: str, states: int, seed: int, load: float | None, arm: str | None,
+    words_only: bool, deadline: float,
+) -> None:  # fmt: skip
     """Run PROGRAM (a folder made by compile) as C code on boards, with float and fixed point.
 
     AVR cycles are exact (simavr). For Cortex-M0 and M3, QEMU counts instructions exactly and a
@@ -71,7 +67,7 @@ def command(
         "program": program, "states": states, "seed": seed,
         "targets": {board.name: board.about for board in chosen}, "rows": results(rows).documents,
     }  # fmt: skip
-    print_result(document, text_report(rows))
+    print_result(document, text_report(rows, brief=not wants_all()))
     if all(row.skipped for row in rows):
         raise DataError(f"{program}: nothing was measured: all designs were skipped")
     if wrong := [f"{row.design} on {row.target}" for row in rows if row.wrong]:
@@ -86,7 +82,7 @@ def subject_of(
 
     if load is None and len(program.loads) > 1:
         known = listing(f"{payload:g}" for payload in program.payloads)
-        raise UsageError(f"{place} has payloads of {known} kg: select one with --load")
+        raise UsageError(f"{place} has payloads of {known} kg: select one with --payload")
     payload = program.load(load).payload
     problem, robot = _solved(program, place, payload, arm)
     return Subject(program, payload, problem, robot, states, seed)

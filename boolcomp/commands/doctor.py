@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import json_option, print_result
+from boolcomp.commands.options import json_option, print_result, wants_all
 
 if TYPE_CHECKING:
     from boolcomp.measure.installed import Health, Piece
@@ -47,14 +47,20 @@ def _text(found: Health) -> str:
     machine = found.machine
     writable = "" if machine["cache_writable"] else ", which cannot be written to"
     wrong = [one.name for one in found.pieces if one.needed and not one.found]
-    missing = [one.name for one in found.pieces if not one.found and not one.needed]
     last = f"required, but missing or broken: {', '.join(wrong)}"
     if not wrong:
-        rest = f"optional, not installed: {', '.join(missing)}" if missing else "nothing is missing"
-        last = f"all required packages are installed; {rest}"
-    return (
-        f"Python {machine['python']} on {machine['system']}, {machine['processor']}, "
-        f"{machine['cores']} cores; engine: {machine['engine']}\n"
-        f"results are cached in {machine['cache']}{writable}\n"
-        f"{Results(COLUMNS, found.pieces).text()}\n{last}"
-    )
+        last = "all required packages are installed"
+    names = dict.fromkeys(one.name for one in found.pieces if one.found)
+    absent = [one for one in found.pieces if not one.found]
+    pieces = [f"installed: {', '.join(names)}"]
+    if absent:
+        few = Results(COLUMNS, absent).brief("not installed=piece, found, what it brings")
+        pieces += [few.text(), *dict.fromkeys(one.install for one in absent)]
+    if wants_all():
+        pieces = [Results(COLUMNS, found.pieces).text()]
+    here = f"{machine['system']}, {machine['processor']}, {machine['cores']} cores"
+    lines = [
+        f"Python {machine['python']} on {here}; engine: {machine['engine']}",
+        f"results are cached in {machine['cache']}{writable}",
+    ]
+    return "\n".join([*lines, *pieces, last])

@@ -23,6 +23,7 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     options,
+    payload_option,
     print_result,
     refuse_given,
     wants_json,
@@ -65,28 +66,18 @@ SHARDS = ("samples", "terms", "pipeline")
                  help="samples, terms or pipeline."),
     click.option("--against",
                  help="ROBOT or function file: also print errors against it (files in chunks)."),
-    click.option("--payload", type=float,
-                 help="Payload in kg; the nearest compiled one is used."),
+    payload_option("payload", help="Payload in kg; the nearest compiled one is used. With a robot "
+                   "also a range, 0..5, as an input."),
     click.option("--interpolate", is_flag=True,
                  help="Interpolate between the two nearest payloads."),
     json_option,
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    program: str,
-    source: Path,
-    target: Path,
-    *,
-    options: GivenOptions,
-    engine: str,
-    threads: int,
-    processes: int,
-    shard: str,
-    against: str | None,
-    payload: float | None,
-    interpolate: bool,
-) -> None:
+    context: click.Context, program: str, source: Path, target: Path, *, options: GivenOptions,
+    engine: str, threads: int, processes: int, shard: str, against: str | None,
+    payload: float | None, interpolate: bool,
+) -> None:  # fmt: skip
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
     Input columns are q1..qn, qd1..qdn, qdd1..qddn (CSV with names in any order, .npy, or .npz with

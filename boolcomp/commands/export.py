@@ -13,6 +13,7 @@ from boolcomp.commands.options import (
     FilePath,
     completes,
     json_option,
+    payload_option,
     print_result,
     wants_json,
     within,
@@ -31,7 +32,7 @@ STANDARD = Path("-")
     shell_complete=completes("targets.target:WRITERS"),
 )  # fmt: skip
 @click.option("-o", "--output", required=True, type=FilePath(), help="File, or folder of files.")
-@click.option("--load", help="Payloads in kg, 1 or 0,2.5 [default: all, with a port to select]")
+@payload_option(type=str, help="Payloads in kg, 1 or 0,2.5 [default: all, with a port to select]")
 @click.option("--level", help="gates or words [default: the first that the target supports]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
@@ -39,17 +40,9 @@ STANDARD = Path("-")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
 @json_option
 def command(
-    program: str,
-    target: str,
-    output: Path,
-    *,
-    load: str | None,
-    level: Any,
-    pipeline: int,
-    luts: int,
-    test_bench: bool,
-    cocotb: bool,
-) -> None:
+    program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
+    luts: int, test_bench: bool, cocotb: bool,
+) -> None:  # fmt: skip
     """Write PROGRAM (a folder made by compile) for other tools.
 
     The files contain the program's logic (gates) or its word graph (words: sums, products and
@@ -74,7 +67,7 @@ def command(
     if wants_json() and output == STANDARD:
         raise UsageError("--json uses standard output: give a file with -o")
     loaded = load_program(program)
-    loads = () if load is None else masses("--load", load)
+    loads = () if load is None else masses("--payload", load)
     if len(loads) > 1:
         loaded = with_loads(loaded, loads)
     options = ExportOptions(level, pipeline, test_bench, luts, cocotb)

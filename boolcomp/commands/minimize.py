@@ -28,6 +28,7 @@ from boolcomp.commands.options import (
     json_option,
     options,
     print_result,
+    tabled,
     wants_json,
 )
 from boolcomp.commands.output import progress
@@ -47,6 +48,9 @@ STANDARD = Path("-")
 USUAL = "products"  # ties are broken by the number of literals
 TYPES = ("f", "fd", "fr", "fdr", "blif", "verilog")
 PRIMES = ("all", "essential")
+BRIEF = (
+    "file, inputs, outputs, products, literals, proved, at least, by, phase, cost, cost at least"
+)
 
 
 class MinimizeRequest(NamedTuple):
@@ -86,12 +90,8 @@ class MinimizedFile(NamedTuple):
 @click.command("minimize", epilog="Example: boolcomp minimize adder.pla -o adder.min.pla")
 @click.argument("files", nargs=-1, required=True, type=FilePath())
 @options(changed("minimizer", spelled="--method"), "deadline")
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    help="File for the result, '-' for standard output; a folder for several FILES.",
-)
+@click.option("-o", "--output", type=FilePath(), help="File for the result, '-' for standard "
+              "output; a folder for several FILES.")  # fmt: skip
 @click.option(
     "--output-type", "kind", default="f", show_default=True,
     help="Output format: f, fd, fr, fdr (PLA: ON, don't-cares, OFF), blif, verilog.",
@@ -109,19 +109,10 @@ class MinimizedFile(NamedTuple):
 @json_option
 @click.pass_context
 def command(
-    context: click.Context,
-    files: tuple[Path, ...],
-    output: Path | None,
-    *,
-    options: GivenOptions,
-    kind: str,
-    cost: str,
-    primes: str | None,
-    phase: bool,
-    verify: bool,
-    stats: bool,
-    quiet: bool,
-) -> None:
+    context: click.Context, files: tuple[Path, ...], output: Path | None, *,
+    options: GivenOptions, kind: str, cost: str, primes: str | None, phase: bool, verify: bool,
+    stats: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Minimise PLA FILES (types f, fd, fr, fdr) and print a summary of each.
 
     Products shared by several outputs count once. Every result is checked for equivalence with
@@ -146,7 +137,7 @@ def command(
     rows, failures = _all_minimised(files, recipe, request)
     results = _results(rows, kind)
     if wants_json() or (rows and not quiet):
-        text = results.text() if rows else ""
+        text = tabled(results, BRIEF) if rows else ""
         print_result({"files": results.documents}, text, err=request.output == STANDARD)
     for failure in failures[:-1]:
         click.echo(f"boolcomp: error: {failure}", err=True)
@@ -336,7 +327,7 @@ def _results(rows: list[MinimizedFile], kind: str) -> Results:
     if any(row.cost for row in rows):
         columns += [
             ResultColumn("cost", "cost", lambda row: row.cost[0]),
-            ResultColumn("cost_at_least", "at least", lambda row: row.cost[1]),
+            ResultColumn("cost_at_least", "cost at least", lambda row: row.cost[1]),
         ]
     return Results(columns, rows, "-")
 
@@ -430,7 +421,8 @@ def count(files: Sequence[Path]) -> None:
         found = briefly(partial(pla.statistics, source, str(path)), small=small)
         rows.append({"file": str(path), **asdict(found)})
     results = Results(STATISTICS, rows, "-")
-    print_result({"files": results.documents}, results.text())
+    short = "file, type, inputs, outputs, rows, ON, DC, OFF, literals, unate, unread"
+    print_result({"files": results.documents}, tabled(results, short))
 
 
 def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,10 +20,11 @@ from boolcomp.base.files import is_file, similar_names
 from boolcomp.options import AUTO, HEADINGS, OPTIONS, GivenOptions, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
+    from boolcomp.base.results import Results
     from boolcomp.base.store import ResultPlace
     from boolcomp.paper.plan import PlanOptions
     from boolcomp.problem.problem import Problem
@@ -128,13 +130,23 @@ LEFT = 24  # columns of the widest option whose text begins on the same line
 
 
 class GroupedOption(click.Option):
-    """An option under a heading of the help; only `brief` ones are in the short form."""
+    """An option under a heading of the help; only `brief` ones are in the short form.
+
+    `older` spellings are read and not displayed.
+    """
 
     def __init__(
-        self, *names: Any, heading: str = "Output", brief: bool = True, **more: Any
-    ) -> None:
+        self, *names: Any, heading: str = "Output", brief: bool = True, older: Sequence[str] = (),
+        **more: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*names, **more)
-        self.heading, self.brief = heading, brief
+        self.heading, self.brief, self.older = heading, brief, older
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Add the option with its older spellings to a parser."""
+        displayed, self.opts = self.opts, [*self.opts, *self.older]
+        super().add_to_parser(parser, ctx)
+        self.opts = displayed
 
 
 def option(*names: str, **more: Any) -> Decorator:
@@ -151,13 +163,15 @@ def _help_all(context: click.Context, _: click.Parameter, value: bool) -> None: 
 class LongHelp(click.Command):
     """A command with many options: --help shows the brief ones, --help-all shows all.
 
-    `also` is a heading whose options are all in the short form, too.
+    `also` is a heading whose options are all in the short form, too; the heading `without` is in
+    neither form.
     """
 
     also = ""
 
-    def __init__(self, *names: Any, **more: Any) -> None:
+    def __init__(self, *names: Any, without: str = "", **more: Any) -> None:
         super().__init__(*names, **more)
+        self.without = without
         whole = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all,
             help="Show all options and exit.",
@@ -172,7 +186,8 @@ class LongHelp(click.Command):
             if isinstance(one, click.Argument):
                 continue
             record, heading = one.get_help_record(ctx), getattr(one, "heading", "Help")
-            if record and (every or heading == self.also or getattr(one, "brief", False)):
+            brief = heading == self.also or getattr(one, "brief", False)
+            if record and heading != self.without and (every or brief):
                 found[heading].append(record)
         for heading, rows in found.items():
             if rows:
@@ -184,17 +199,23 @@ class LongHelp(click.Command):
                 formatter.write_text(f"All options: {ctx.command_path} --help-all")
 
 
-_JSON = "boolcomp.json"
+WIDTH = 80  # columns of short outputs
 
 
-def _remember(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
-    context.meta[_JSON] = value or context.meta.get(_JSON, False)
+def _remember(context: click.Context, of: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    context.meta[f"boolcomp.{of.name}"] = value or context.meta.get(f"boolcomp.{of.name}", False)
 
 
-json_option = option(
-    "--json", "as_json", is_flag=True, expose_value=False, callback=_remember,
-    help="Print one JSON document.",
-)  # fmt: skip
+def _flag(*names: str, **more: Any) -> Decorator:
+    return option(*names, is_flag=True, expose_value=False, callback=_remember, **more)
+
+
+def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add -v and --json."""
+    json_ = _flag("--json", "as_json", help="Print one JSON document.")
+    return _flag("-v", "--verbose", help="Print all figures, in wide tables.")(json_(function))
+
+
 page_option = option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 
@@ -216,8 +237,29 @@ class WordLength(_AnyType):
             self.fail(f"{shown(value)} is neither a whole number nor {AUTO}", param, ctx)
 
 
+class Mass(_AnyType):
+    """A mass in kg; for commands with an input of that name also a range, 0..5, as text."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a number, or the text of a range."""
+        if ".." in str(value) and ctx and any(x.name == "load_range" for x in ctx.command.params):
+            return value
+        return click.FLOAT.convert(value, param, ctx)
+
+
+def payload_option(name: str = "load", **more: Any) -> Decorator:
+    """Return the option of one payload, or of a list of them as text."""
+    usual = {"type": Mass(), "help": "Payload in kg (programs with several payloads).",
+             "heading": "What", "older": ("--load",)}  # fmt: skip
+    return option("--payload", name, **{**usual, **more})
+
+
 def spelled(name: str) -> str:
-    return OPTIONS[name].spelled or f"--{name.replace('_', '-')}"
+    """Return the option of the command line that gives a value, for messages."""
+    one = OPTIONS[name]
+    return one.within or (one.spelled or f"--{name.replace('_', '-')}").split()[0]
 
 
 def changed(name: str, **properties: Any) -> tuple[str, Option]:
@@ -233,12 +275,16 @@ PLAN = (  # the group `plan` without --bits auto
 
 
 def _decorator(name: str, one: Option) -> Decorator:
-    shape: dict[str, Any] = {"heading": HEADINGS[one.group], "brief": one.brief}
+    own, *older = (one.spelled or f"--{name.replace('_', '-')}").split()
+    shape: dict[str, Any] = {
+        "heading": HEADINGS[one.group], "brief": one.brief, "hidden": bool(one.within),
+        "older": older,
+    }  # fmt: skip
     if one.kind is bool:
-        return option(spelled(name), name, is_flag=True, help=one.help, **shape)
+        return option(own, name, is_flag=True, help=one.help, **shape)
     types: dict[str, Any] = {"store": StorePlace(), "bits": WordLength()}
     return option(
-        one.spelled or spelled(name), name, default=one.default, help=one.help,
+        own, name, default=one.default, help=one.help,
         type=types.get(name, str) if one.kind is str else one.kind, multiple=name == "words",
         show_default="[default" not in one.help, metavar=one.metavar or one.choices or None,
         shell_complete=completes(one.values) if one.values else None, **shape,
@@ -258,6 +304,11 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
         group = [(name, one) for name, one in OPTIONS.items() if one.group == item]
         listed += group or [(item, OPTIONS[item])]
     names = [item[0] for item in listed if isinstance(item, tuple)]
+    own = {OPTIONS[name].within.partition("--accuracy ")[2]: name for name in names}
+    kinds = {kind: own[kind] for kind in KINDS if kind in own}
+    if kinds:
+        heads = [one[0] if isinstance(one, tuple) else "" for one in listed]
+        listed.insert(min(map(heads.index, kinds.values())), _accuracy_option(kinds))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -265,6 +316,8 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
             values = {name: more.pop(name, None) for name in names}
             found = {name: value for name, value in values.items() if value is not None}
             context = click.get_current_context()
+            _part(context, found, accuracies(more.pop("accuracy", None) or (), kinds))
+            _part(context, found, _load_range(context, found, more))
             if not given(context, "bits"):
                 found["bits"] = None
             _check_work(context, found)
@@ -278,6 +331,65 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
         return made
 
     return decorate
+
+
+KINDS = {  # of accuracy: an example and a description
+    "rms": ("0.5", "LSB, rms"),
+    "found": ("3", "LSB, largest found by search"),
+    "proved": ("1lsb", "proved for all inputs (slower): 1lsb, 0.5Nm, tau1:1lsb,tau2:2lsb"),
+}
+
+
+def _accuracy_option(kinds: Mapping[str, str]) -> Decorator:
+    texts = "; ".join(f"{kind}: {KINDS[kind][1]}" for kind in kinds)
+    about = f"Allowed error, of all outputs or of each. {texts} [default: rms of the 1988 tables]"
+    shape = "|".join(f"{kind}={KINDS[kind][0]}" for kind in kinds)
+    return option("--accuracy", multiple=True, heading="Accuracy", metavar=shape, help=about)
+
+
+def accuracies(texts: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of options by `rms=.5,.4`, `found=3` and `proved=tau1:1lsb,tau2:2lsb`."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        kind = ""
+        for part in text.split(","):
+            head, equals, value = (one.strip() for one in part.partition("="))
+            if not equals or (head not in kinds and kind and "=" in found[kind][-1]):
+                value = part  # one more value of this kind
+            elif head not in kinds or head in found:
+                why = "is given twice" if head in found else "is no kind of accuracy"
+                raise UsageError(
+                    f"--accuracy {shown(text)}: {shown(head)} {why}{suggestion(head, kinds)}: "
+                    f"kinds are {listing(kinds)}, as in rms=0.5"
+                )
+            else:
+                kind = head
+            if not kind:
+                raise UsageError(f"--accuracy {shown(text)}: give a kind: rms={cut(text)}")
+            found.setdefault(kind, []).append(value.replace(":", "="))
+    return {kinds[kind]: ",".join(values) for kind, values in found.items()}
+
+
+def _part(context: click.Context, found: dict[str, Any], parts: Mapping[str, str]) -> None:
+    """Enter values that another option gives, as if their own options did."""
+    for name, value in parts.items():
+        if given(context, name):
+            own = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{own} and {spelled(name)} are the same: give one")
+        found[name] = value
+        context.set_parameter_source(name, click.core.ParameterSource.COMMANDLINE)
+
+
+def _load_range(context: click.Context, found: Any, more: Any) -> dict[str, str]:
+    """Take a range of payloads, 0..5, out of the values of --payload: it is another option."""
+    parts, usual = {}, {"payload": None, "payloads": OPTIONS["payloads"].default}
+    for name, values in (("payload", more), ("payloads", found)):
+        if ".." in str(values.get(name)):
+            parts["load_range"], values[name] = values[name], usual[name]
+            context.set_parameter_source(name, click.core.ParameterSource.DEFAULT)
+    if given(context, "load_range") and given(context, "payloads"):
+        raise UsageError("--payload and --load-range are the same: give one")
+    return parts
 
 
 def _check_work(context: click.Context, found: Mapping[str, Any]) -> None:
@@ -327,27 +439,55 @@ def refuse_given(context: click.Context, names: Iterable[str], why: str) -> None
 
 
 def _spelling(context: click.Context, name: str) -> str:
-    found = next(one for one in context.command.params if one.name == name)
+    found = next((one for one in context.command.params if one.name == name), None)
+    if not isinstance(found, click.Option) or (found.hidden and name in OPTIONS):
+        return spelled(name)
     return (found.secondary_opts or found.opts)[-1]
 
 
 def wants_json() -> bool:
-    return bool(click.get_current_context().meta.get(_JSON))
+    return bool(click.get_current_context().meta.get("boolcomp.as_json"))
+
+
+def wants_all() -> bool:
+    """Tell whether wide tables with all figures are to be printed (-v)."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("boolcomp.verbose"))
+
+
+def tabled(results: Results, brief: str) -> str:
+    """Return a table as text: the columns of `brief`, with -v all."""
+    return (results if wants_all() else results.brief(brief)).text()
+
+
+def folded(text: str) -> str:
+    """Break sentences (lines without columns) after 80 characters; with -v they are left."""
+    lines = []
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        whole = len(line) <= WIDTH or "  " in line.strip() or wants_all()
+        lines += [line] if whole else wrap(
+            line, WIDTH, subsequent_indent=" " * (indent + 2), break_on_hyphens=False,
+            break_long_words=False,
+        )  # fmt: skip
+    return "\n".join(lines)
 
 
 def print_result(
-    document: Any, text: str | Callable[[], str], note: str = "", *, err: bool = False
-) -> None:
+    document: Any, text: str | Callable[[], str], note: str = "", *, err: bool = False,
+    file: bool = False,
+) -> None:  # fmt: skip
     """Print a document if --json is given, else text, and a note on standard error.
 
-    With `err` the text is a message, too.
+    With `err` the text is a message, too; with `file` it is a file, whose lines are not broken.
     """
     if wants_json():
         click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        click.echo(text if isinstance(text, str) else text(), err=err)
+        made = text if isinstance(text, str) else text()
+        click.echo(made if file else folded(made), err=err)
         if note:
-            click.echo(note, err=True)
+            click.echo(folded(note), err=True)
 
 
 def unchanging(problem: Problem) -> list[str]:

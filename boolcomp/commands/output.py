@@ -18,7 +18,7 @@ import click
 from boolcomp.base.errors import is_there, listing, short, short_above, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.progress import Progress
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 KINDS = ("rms", "sampled_max", "worst_found", "bound")
-HEADER = ("LSB", "in", "rms", "sampled max", "worst found", "bound")
+HEADER = ("range", "LSB", "in", "rms", "largest found", "proved limit")
 
 
 def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
@@ -102,18 +102,18 @@ def in_steps(found: dict[str, float | None]) -> dict[str, float | None]:
     return {f"{kind}_lsb": None if x is None else x / lsb for kind, x in values.items()}
 
 
-def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> str:
-    """Return a table of outputs' errors in their units; `steps` adds rows in LSB."""
+def error_table(outputs: Sequence[CodedOutput], ranges: Iterable[str], what: str) -> str:
+    """Return a table of outputs' errors: a row in the unit of each, and one in LSB."""
     rows = []
-    for output in outputs:
+    for output, span in zip(outputs, ranges, strict=True):
         found = figures(output)
-        note, unit = output.bound_note, output.unit or "–"
-        rows.append([output.symbol, short(output.code.step), unit, *_row(found, note)])
-        if steps:
-            values = in_steps(found)
-            own = {kind: values[f"{kind}_lsb"] for kind in KINDS}
-            rows.append(["", "", "LSB", *_row(own, note)])
-    return table((what, *HEADER), rows, left=(0, 2))
+        note, unit = output.bound_note, output.unit or "-"
+        rows.append([output.symbol, span, short(output.code.step), unit, *_row(found, note)])
+        values = in_steps(found)
+        own = {kind: values[f"{kind}_lsb"] for kind in KINDS}
+        rows.append(["", "", "", "LSB", *_row(own, note)])
+    text = table((what, *HEADER), rows, left=(0, 3))
+    return "\n".join(f"  {line}" for line in text.splitlines())
 
 
 def _row(found: dict[str, float | None], note: str) -> list[str]:
@@ -123,7 +123,7 @@ def _row(found: dict[str, float | None], note: str) -> list[str]:
     return [
         unknown.get(kind, "-") if (value := found[kind]) is None
         else (short_above if kind == "bound" else short)(value, 4)
-        for kind in KINDS
+        for kind in KINDS if kind != "sampled_max"
     ]  # fmt: skip
 
 

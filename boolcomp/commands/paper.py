@@ -14,14 +14,24 @@ if TYPE_CHECKING:
     import click
 
 ABOUT = {
-    "plan": "Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term."
-    "\n\nIf a term is too wide for a table, the plan is printed, and then an error message names "
-    "the term (exit code 1).",
+    "plan": "",
     "compile": "Compile ROBOT (its inverse dynamics, or another function of it) to AND/OR product "
     "terms.\n\nThe truth table of every term is minimised. Errors are sampled, the largest error "
-    "is searched, and a bound is proved where possible. Covers in the store are reused. With "
-    "several payloads the program has one network per payload, and evaluate --payload selects one.",
+    "is searched, and a bound is proved where possible. Covers in the store are reused.",
 }
+
+
+def in_mode(command: click.Command, mode: str, about: str, *unused: str) -> click.Command:
+    """Return a command in one mode, without its `unused` options and those of the other mode."""
+    from boolcomp.commands.options import LongHelp
+
+    made = copy(command)
+    assert isinstance(made, LongHelp) and command.callback is not None  # noqa: S101, PT018 (these)
+    made.help, made.also, made.without = about or command.help, HEADINGS["plan"], ""
+    other = {"mode", *unused, *(x for x, one in OPTIONS.items() if one.mode not in ("", mode))}
+    made.params = [one for one in command.params if one.name not in other]
+    made.callback = functools.partial(command.callback, mode=mode)
+    return made
 
 
 class PaperGroup(LazyGroup):
@@ -29,20 +39,16 @@ class PaperGroup(LazyGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command in paper mode, without the options that this mode refuses."""
-        from boolcomp.commands.options import LongHelp
         from boolcomp.commands.plan import COMPACT
 
         command = super().get_command(ctx, cmd_name)
         if command is None:
             return None
         made = copy(command)
+        if cmd_name in ABOUT:
+            unused = (*COMPACT, "store") if cmd_name == "plan" else ()
+            made = in_mode(command, "paper", ABOUT[cmd_name], *unused)
         made.epilog = (command.epilog or "").replace("boolcomp ", "boolcomp paper ")
-        if isinstance(made, LongHelp) and command.callback is not None:
-            unused = {"mode", *(name for name, one in OPTIONS.items() if one.mode == "compact")}
-            unused |= {*COMPACT, "store"} if cmd_name == "plan" else set()
-            made.help, made.also = ABOUT[cmd_name], HEADINGS["plan"]
-            made.params = [one for one in command.params if one.name not in unused]
-            made.callback = functools.partial(command.callback, mode="paper")
         return made
 
 

@@ -23,6 +23,7 @@ from boolcomp.commands.options import (
     print_result,
     refuse_others,
     source_argument,
+    wants_all,
 )
 from boolcomp.options import DEMAND
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TableWord, TermPlan
 
 WIDEST_EXPRESSION = 44
-COMPACT = ("graph", "error", "certify", "processes", "cluster")  # further options of this mode
+# Further options of compact mode.
+COMPACT = ("graph", "accuracy", "error", "certify", "processes", "cluster")
 
 
 @click.command("plan", cls=LongHelp, epilog="Example: boolcomp plan machado-2r --bits 8 --json")
@@ -42,12 +44,13 @@ COMPACT = ("graph", "error", "certify", "processes", "cluster")  # further optio
 @options(
     "function",
     option(
-        "--mode", default="paper", show_default=True, heading="What",
-        help="paper: Fig. 1 of the paper. compact: a word graph.", metavar="paper|compact",
-        shell_complete=completes("paper compact"),
+        "--mode", default="paper", hidden=True, shell_complete=completes("paper compact"),
     ),
     *PLAN, "work", *DEMAND,
-    option("--graph", type=FilePath(), help="Picture of the word graph: x.svg"),
+    option(
+        "-o", "--output", "graph", type=FilePath(), older=("--graph",),
+        help="Picture of the word graph: x.svg",
+    ),
     "store", page_option, json_option,
 )  # fmt: skip
 @click.pass_context
@@ -58,13 +61,12 @@ def command(
     *,
     options: GivenOptions,
     graph: Path | None = None,
-    page: Path | None,
+    page: Path | None = None,
 ) -> None:
     """Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term.
 
     If a term is too wide for a table, the plan is printed, and then an error message names the term
-    (exit code 1). In compact mode the plan is the word graph that compile chooses by search, or
-    reads from the store.
+    (exit code 1). For the word graph that compile chooses see boolcomp graph.
     """
     from boolcomp.pipeline import check_mode, run_passes
     from boolcomp.problem.sources import problem_of
@@ -74,14 +76,14 @@ def command(
     problem = problem_of(robot, options.of)
     if mode == "compact":
         if page is not None:
-            raise UsageError("--page needs --mode paper; for a word graph use --graph x.svg")
+            raise UsageError("--page needs --mode paper; for a word graph use -o x.svg")
         from boolcomp.commands.compile import plan_words
         from boolcomp.problem.problem import with_words
 
         choices = options.compact(options.bits(problem))
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
-            raise UsageError(f"--graph {graph}: the name of the picture must end in .svg")
+            raise UsageError(f"-o {graph}: the name of the picture must end in .svg")
         plan_words(problem, choices, graph)
         return
 
@@ -98,16 +100,20 @@ def command(
 
 def _chart(plan: OutputPlan, options: PlanOptions) -> str:
     symbol = plan.output.symbol
+    total, span = f"sum of {len(plan.terms)} terms", f"±{short(plan.code.range.high)}"
     whole = [
-        symbol, f"sum of {len(plan.terms)} terms", f"±{short(plan.code.range.high)}",
-        short(plan.amplitude), str(plan.code.bits), str(plan.input_bits),
+        symbol, total, span, short(plan.amplitude), str(plan.code.bits), str(plan.input_bits),
         f"{plan.used_states:.3g}", f"{plan.unused_states:.3g}",
     ]  # fmt: skip
+    results = Results(TERMS, plan.terms)
+    if not wants_all():
+        whole = [symbol, total, span, str(plan.code.bits), str(plan.input_bits)]
+        results = Results((*TERMS, SHORT), plan.terms).brief(BRIEF)
     title = (
         f"{symbol}: {options.bits} bits, {plan.guard_bits} guard bits, {options.code} code, "
         f"common least significant bit {short(plan.step)}"
     )
-    lines = [title, Results(TERMS, plan.terms).text([whole])]
+    lines = [title, results.text([whole])]
     if plan.amplitude > plan.code.range.high:
         lines.append(f"{symbol} can exceed its range: then it saturates")
     if plan.left_out:
@@ -198,3 +204,5 @@ TERMS = (
     ResultColumn("too_wide"),
     ResultColumn("inputs", "", lambda one: [_word_document(word) for word in one.words]),
 )
+SHORT = ResultColumn("", "short", lambda one: _shortened(str(one.term), 22), left=True)
+BRIEF = "term, expression=short, range, bits, input bits"

@@ -24,8 +24,11 @@ from boolcomp.commands.options import (
     numbers,
     option,
     options,
+    payload_option,
     print_result,
     refuse_given,
+    refuse_others,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import progress
@@ -91,8 +94,8 @@ STATES = (
 @click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM", shell_complete=ROBOTS)
 @options(
     "function", chain_options("source"),
-    option("--mode", default="both", show_default=True, help="Modes (robots).", heading="What",
-           metavar="both|paper|compact", shell_complete=completes("both paper compact")),
+    option("--mode", default="compact", show_default=True, help="Modes (robots).", heading="What",
+           metavar="compact|paper|both", shell_complete=completes("compact paper both")),
     "code", "splits", "rounding", "signs", "sums",
     option("--bits", default="4-12", show_default=True, heading="Words",
            help="Word lengths: 8, 4-12 or 4,6,8."),
@@ -104,7 +107,7 @@ STATES = (
     option("--widest", default=18, show_default=True, heading="Paper mode", brief=False,
            help="Most input bits of a minimised table."),
     "work", *OF_DEMAND,
-    option("--payload", type=float, help="Payload in kg (programs only).", heading="What"),
+    payload_option("payload", help="Payload in kg of a PROGRAM; a range, 0..5, as an input."),
     option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]",
            heading="What", brief=False),
     "store",
@@ -113,31 +116,17 @@ STATES = (
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    /,
-    source: str,
-    *,
-    options: GivenOptions,
-    mode: str,
-    bits: str,
-    extra: str,
-    logic: bool,
-    widest: int,
-    payload: float | None,
-    arm: str | None,
-    output: Path | None,
-    **drawn: Any,
-) -> None:
+    context: click.Context, /, source: str, *, options: GivenOptions, mode: str, bits: str,
+    extra: str, logic: bool, widest: int, payload: float | None, arm: str | None,
+    output: Path | None, **drawn: Any,
+) -> None:  # fmt: skip
     """Measure torques by logic against Newton-Euler, of ROBOT over word lengths or of PROGRAM.
 
-    Errors are relative to exact torques of the unquantised inputs; 'own' is the part that remains
-    relative to exact torques of the quantised inputs. 'sampled max' is the largest error of the
-    random states, `worst found` the largest error found by search. 'bound' is proved: no input
-    within its range has a larger error (in paper mode unless the torque saturates). 'm' is the
-    number of guard bits of the paper's terms, (+1) one more than its rule gives. 'nodes' counts
-    LUT3 nodes of all torques. --no-logic leaves out product terms and compact mode, which need
-    compilation. For a FUNCTION (a file of expressions) errors are relative to its exact values, and
-    the default word length is that of the file.
+    Errors are relative to exact torques of the unquantised inputs. 'found' is the largest error
+    found by search; 'proved' is a limit for all inputs within their ranges (in paper mode unless
+    the torque saturates). 'm' is the number of guard bits of the paper's terms, (+1) one more than
+    its rule gives. 'LUT3' counts the nodes of all torques. --no-logic leaves out product terms and
+    compact mode. The default word length of a FUNCTION (a file of expressions) is that of the file.
     """
     from boolcomp.base.pages import require_charts
     from boolcomp.base.workers import all_cores
@@ -168,6 +157,8 @@ def command(
         from boolcomp.measure.report import SEARCHED, ReportRequest
         from boolcomp.program.program import MODES as COMPILED
 
+        if logic and mode != "both":
+            refuse_others(context, mode)
         problem = problem_of(source, options.of)
         if problem.bits is not None and not given(context, "bits"):
             bits = str(problem.bits)
@@ -183,8 +174,8 @@ def command(
         if not folder.rows:
             raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
     document = {"robot": name, "samples": states.samples, "rows": documents(folder.rows)}
-    text = text_table(folder.rows, states.samples)
-    print_result(document, text, f"written to {folder.folder}")
+    text = text_table(folder.rows, states.samples, brief=not wants_all())
+    print_result(document, f"{name}: {text}", f"page: {folder.folder / 'report.html'}")
 
 
 def _of_problem(

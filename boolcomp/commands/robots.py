@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, angle, short
+from boolcomp.base.errors import UsageError, listing, short
 from boolcomp.base.files import write_output
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
@@ -15,16 +15,21 @@ from boolcomp.commands.options import (
     chain_options,
     json_option,
     print_result,
+    tabled,
+    wants_all,
     wants_json,
 )
 from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from boolcomp.problem.robot.model import Link, Robot
     from boolcomp.terms.extract import Verdict
+
+
+MOST_TITLE = 54  # characters in the list
 
 
 @click.command("robots", epilog="Example: boolcomp robots puma560")
@@ -63,47 +68,29 @@ def _one(name: str, output: Path | None, *, right_angles: bool) -> None:
         write_output(output, f"{text}\n")
         click.echo(f"written to {output}", err=True)
     if output is None or wants_json():
-        print_result({"robots": [_judged(robot, verdicts)]}, text)
+        print_result({"robots": [_judged(robot, verdicts)]}, text, file=True)
 
 
-def _overview(robots: Iterable[Robot]) -> str:
-    robots = tuple(robots)
-    slides = any(not link.revolute for robot in robots for link in robot.links)
-    q, torque = ("q rad, m", "torque N·m, N") if slides else ("q rad", "torque N·m")
+def _overview(robots: Sequence[Robot]) -> str:
     columns = (
         ResultColumn("", "robot", "name", left=True),
         ResultColumn("", "joints", _kinds, left=True),
         ResultColumn("", "mass kg", "mass", short),
-        ResultColumn("", q, _ranges("position"), left=True),
-        ResultColumn("", "qd /s", _ranges("velocity"), left=True),
-        ResultColumn("", "qdd /s2", _ranges("acceleration"), left=True),
-        ResultColumn("", torque, _ranges("torque"), left=True),
+        ResultColumn("", "title", _title, left=True),
     )
-    doubts = [f"{robot.name}: {robot.doubt}" for robot in robots if robot.doubt]
-    notes = ["", "In doubt:", *(f"  {doubt}" for doubt in doubts)] if doubts else []
-    return "\n".join([Results(columns, robots).text(), *notes])
+    doubts = {robot.name: robot.doubt for robot in robots if robot.doubt}
+    notes = [f"in doubt (reasons: -v): {listing(doubts)}"] if doubts else []
+    if wants_all():
+        notes = ["", "In doubt:", *(f"  {name}: {doubt}" for name, doubt in doubts.items())]
+    return "\n".join([tabled(Results(columns, robots), "robot, joints, title"), *notes])
+
+
+def _title(robot: Robot) -> str:
+    return robot.title if len(robot.title) <= MOST_TITLE else f"{robot.title[: MOST_TITLE - 1]}…"
 
 
 def _kinds(robot: Robot) -> str:
     return "".join("R" if link.revolute else "P" for link in robot.links)
-
-
-def _ranges(name: str) -> Callable[[Robot], str]:
-    """Return a function that writes the ranges of a robot's joints, once if they are equal."""
-
-    def ranges(robot: Robot) -> str:
-        texts = [
-            f"±{_bound(i.high)}" if i.low == -i.high else f"{_bound(i.low)}..{_bound(i.high)}"
-            for i in (getattr(link, name) for link in robot.links)
-        ]
-        return texts[0] if len(set(texts)) == 1 else " ".join(texts)
-
-    return ranges
-
-
-def _bound(value: float) -> str:
-    text = angle(value)
-    return text if "pi" in text else short(value)
 
 
 def _verdict_text(verdicts: Sequence[Verdict]) -> str:

@@ -14,12 +14,14 @@ from boolcomp.base.results import Results
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
-    changed,
     completes,
+    folded,
     given,
     json_option,
     options,
     print_result,
+    tabled,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import in_stages, progress, share
@@ -97,9 +99,10 @@ def compact_network(
     choices, rms = options.compact(bits), options.values["rms_error"]
     kept = choices.result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
-        option = f" --rms-error {','.join(map(number, rms))}" if rms else ""
+        option = f" --accuracy rms={','.join(map(number, rms))}" if rms else ""
         line = f"boolcomp compile {spelt} --bits {bits}{option}"
-        click.echo(f"without compact logic: to include it, first run `{line}`", err=True)
+        text = f"without compact logic: to include it, first run `{line}`"
+        click.echo(folded(text), err=True)
         return None, ()
     return kept.network, tuple(code.bits + 1 for code in kept.compact.output_codes)
 
@@ -212,25 +215,18 @@ def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add ROBOT and the options of its schedule, passed on as a `ScheduleRequest`."""
     options = (
         click.argument("robot", shell_complete=ROBOTS),
-        click.option(
-            "--method",
-            default="newton-euler",
-            show_default=True,
-            help="Method whose tasks are scheduled.",
-            shell_complete=completes("parallel.registry:METHODS"),
-        ),
+        click.option("--method", default="newton-euler", show_default=True,
+                     help="Method whose tasks are scheduled.",
+                     shell_complete=completes("parallel.registry:METHODS")),
         click.option("--processors", default=4, show_default=True, help="Number of processors."),
         click.option(
             "--scheduler", default="cp-misf", show_default=True, help="Scheduling algorithm."
         ),
         machine_option,
         click.option("--assignment", type=FilePath(), help="TOML: tasks per processor."),
-        click.option(
-            "--folded",
-            is_flag=True,
-            help="Fold constants; by default every product of the paper counts.",
-        ),
-    )
+        click.option("--folded", is_flag=True,
+                     help="Fold constants; by default every product of the paper counts."),
+    )  # fmt: skip
 
     @functools.wraps(function)
     def wrapped(**more: Any) -> None:
@@ -283,9 +279,7 @@ def run(request: ScheduleRequest, engine: str, samples: int) -> None:
 @click.argument("robot", shell_complete=ROBOTS)
 @machine_option
 @bits_option
-@options(
-    changed("rms_error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]")
-)
+@options("rms_error")
 @click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
 @json_option
 def chart(
@@ -324,7 +318,7 @@ def chart(
             for kind in ("svg", "png"):
                 put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
     document = {"robot": arm.name, "rows": Results(POINTS, points).documents}
-    title = f"{arm.name} on {place.title}: µs per torque vector, and speed-up"
+    title = f"{arm.name} on {place.title}: µs per torque vector"
     note = f"written to {output}" if output else ""
     print_result(document, f"{title}\n{scaling_text(points)}", note)
 
@@ -343,7 +337,8 @@ def paper(name: str) -> None:
     if name == "schaefer":
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
     findings = Results(FINDINGS, reproduce(name, cycle))
-    print_result({"paper": name, "findings": findings.documents}, findings.text())
+    text = tabled(findings, "figure, printed, ours,  ")
+    print_result({"paper": name, "findings": findings.documents}, text)
 
 
 def _older(**values: Any) -> None:
@@ -429,7 +424,7 @@ def _one(
             put(output / "schedule.html", schedule_page(schedule, request.method))
     vectors = vectors_of(schedule, graph, recorded)
     document = schedule_document(schedule, graph, machine, vectors, pipeline, done)
-    lines = [schedule_text(schedule, graph, machine, request.method)]
+    lines = [schedule_text(schedule, graph, machine, request.method, brief=not wants_all())]
     if request.assignment is not None:
         lines.append(vectors_text(vectors))
     if pipeline is not None:

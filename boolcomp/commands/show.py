@@ -12,6 +12,7 @@ from boolcomp.commands.options import (
     FILES,
     FilePath,
     json_option,
+    payload_option,
     print_result,
     refuse_given,
 )
@@ -23,7 +24,7 @@ from boolcomp.commands.options import (
 @click.option(
     "--robot", "arm", help="The program's robot or function file [default: found by its name]"
 )
-@click.option("--load", type=float, help="Payload in kg (programs with several payloads).")
+@payload_option()
 @json_option
 @click.pass_context
 def command(

@@ -26,6 +26,7 @@ from boolcomp.commands.options import (
     options,
     print_result,
     refuse_given,
+    wants_all,
     within,
 )
 from boolcomp.commands.output import share
@@ -76,7 +77,7 @@ LOOP = (
            "repeatable. sine:amplitude=.1:frequency=1."),
     option("--bits", default="4-10", show_default=True, heading="Words",
            help="Word lengths: 4-12 or 4,8,12."),
-    option("--mode", "modes", default="both", show_default=True, heading="What",
+    option("--mode", "modes", default="compact", show_default=True, heading="What",
            help="paper, compact, rounded (ideal logic), several with commas; both, all; exact "
            "only.", shell_complete=completes("both all paper compact rounded exact")),
     option("--controller", "law", default="computed-torque", show_default=True, heading="Loop",
@@ -96,21 +97,10 @@ LOOP = (
 )  # fmt: skip
 @click.pass_context
 def command(
-    context: click.Context,
-    /,
-    source: str,
-    *,
-    options: GivenOptions,
-    arm: str | None,
-    trajectories: tuple[str, ...],
-    bits: str,
-    modes: str,
-    law: str,
-    tolerance: float,
-    at_tip: float,
-    output: Path | None,
-    **loop: Any,
-) -> None:
+    context: click.Context, /, source: str, *, options: GivenOptions, arm: str | None,
+    trajectories: tuple[str, ...], bits: str, modes: str, law: str, tolerance: float,
+    at_tip: float, output: Path | None, **loop: Any,
+) -> None:  # fmt: skip
     """Simulate an arm that follows trajectories with torques by exact arithmetic and by logic.
 
     For a ROBOT, inverse dynamics (with pd-gravity: gravity) is compiled at all --bits, or read from
@@ -152,7 +142,8 @@ def command(
     found = simulated(what, robot, settings, trajectories, share)
     if output is not None:
         _write(found, output, (tolerance, at_tip))
-    print_result(_document(found, tolerance, at_tip), text_table(found, tolerance, at_tip))
+    text = text_table(found, tolerance, at_tip, brief=not wants_all())
+    print_result(_document(found, tolerance, at_tip), text)
 
 
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:

@@ -47,15 +47,9 @@ MOST_PRINTED = 10  # failures that are printed; files and --json have all
 )
 @click.pass_context
 def command(
-    context: click.Context,
-    spec: Path,
-    output: Path,
-    *,
-    options: GivenOptions,
-    processes: int,
-    retry: bool,
-    dry_run: bool,
-) -> None:
+    context: click.Context, spec: Path, output: Path, *, options: GivenOptions, processes: int,
+    retry: bool, dry_run: bool,
+) -> None:  # fmt: skip
     """Compile every combination of the lists in SPEC, a TOML file.
 
     Each cell is compiled, measured, proved and exported according to SPEC, and saved as soon as it
@@ -124,13 +118,12 @@ def _chart(spec: Spec, state: SweepState) -> str:
 
     columns = (
         ResultColumn("", "cell", lambda place: spec.cells[place], left=True),
-        ResultColumn("", "nodes", lambda place: state.done[place]["nodes"]),
-        ResultColumn("", "depth", lambda place: state.done[place]["depth"]),
+        ResultColumn("", "LUT3", lambda place: state.done[place]["nodes"]),
         ResultColumn("", "rms", largest("rms")),
-        ResultColumn("", "worst found", largest("worst_found")),
-        ResultColumn("", "bound", largest("bound")),
+        ResultColumn("", "found", largest("worst_found")),
+        ResultColumn("", "proved", largest("bound")),
     )
-    note = "errors in LSB, the largest of all outputs and payloads; the bound is proved"
+    note = "errors in LSB, the largest of all outputs and payloads"
     return f"{Results(columns, sorted(state.done)).text()}\n{note}"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.commands.options import FILES, json_option, print_result
+from boolcomp.base.errors import DataError, UsageError, listing
+from boolcomp.commands.options import FILES, json_option, payload_option, print_result, tabled
 
 if TYPE_CHECKING:
     from boolcomp.measure.verify import Check
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", epilog="Example: boolcomp verify out/2r --robot machado-2r")
 @click.argument("program", shell_complete=FILES)
-@click.option("--load", type=float, help="Payload in kg [default: all]")
+@payload_option(help="Payload in kg [default: all]")
 @click.option("--chain-only", is_flag=True, help="Check only the program's certificate.")
 @click.option("--robot", help="Robot (name or file) or function file that the certificate is for.")
 @click.option("--allow-conditions", is_flag=True, help="Accept bounds that hold on conditions.")
@@ -24,16 +25,9 @@ if TYPE_CHECKING:
 @click.option("--deadline", default=60.0, show_default=True, help="Time limit per proof in s.")
 @json_option
 def command(
-    program: str,
-    *,
-    load: float | None,
-    chain_only: bool,
-    robot: str | None,
-    allow_conditions: bool,
-    checker: bool,
-    with_tools: bool,
-    deadline: float,
-) -> None:
+    program: str, *, load: float | None, chain_only: bool, robot: str | None,
+    allow_conditions: bool, checker: bool, with_tools: bool, deadline: float,
+) -> None:  # fmt: skip
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
     A certificate (compile --certify) is checked first, step by step, by a checker that shares no
@@ -46,12 +40,12 @@ def command(
     """
     from boolcomp.commands.output import progress
     from boolcomp.measure.solved import claim_source
-    from boolcomp.measure.verify import Verification, chain, chain_alone, chain_tools
+    from boolcomp.measure.verify import Verification, chain, chain_alone, chain_tools, verdict_of
     from boolcomp.measure.verify_words import all_checks
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
-        raise UsageError("--with-tools and --load have no effect with --chain-only")
+        raise UsageError("--with-tools and --payload have no effect with --chain-only")
     claim = claim_source(robot) if robot is not None else None
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
@@ -70,7 +64,12 @@ def command(
         "not_verified": list(confirmed.not_verified), "described": confirmed.described,
         "robot": robot,
     }  # fmt: skip
-    lines = [str(made), *(f"not verified: {name}" for name in confirmed.not_verified)]
+    names = {"yes": "hold", "no": "fail", "unknown": "are undecided"}
+    counts = Counter(names.get(verdict, verdict) for verdict in map(verdict_of, found))
+    total = listing(f"{count} {name}" for name, count in sorted(counts.items()))
+    lines = [tabled(made, "check, method, holds"), f"checks: {total}"]
+    lines += [f"{one.name}: {one.note}" for one in found if one.note and not one.holds]
+    lines += [*(f"not verified: {name}" for name in confirmed.not_verified)]
     if confirmed.described and robot is None:
         lines.append(confirmed.described)
     print_result(document, "\n".join(lines))

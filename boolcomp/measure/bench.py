@@ -256,8 +256,13 @@ class Bench:
         return found
 
 
-def text_report(bench: Bench) -> str:
-    """Return the results as text."""
+def text_report(bench: Bench, *, brief: bool = False) -> str:
+    """Return the results as text; the short form has a line per rival, of its fastest type."""
+    if brief:
+        skipped = len({row.rival for row in bench.rows if row.skipped})
+        note = f"{skipped} rivals were skipped at least once: see -v" if skipped else ""
+        few = (_machine_text(bench, brief=True), _sweep(bench, brief=True), note)
+        return "\n".join(filter(None, few))
     parts = [_machine_text(bench), *_tables(bench), _sweep(bench), _skipped(bench)]
     if bench.roofline:
         pairs = [[name, _figure(value)] for name, value in bench.roofline.items()]
@@ -271,17 +276,23 @@ def _figure(value: float | str) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.3f}"
 
 
-def _machine_text(bench: Bench) -> str:
+def _machine_text(bench: Bench, *, brief: bool = False) -> str:
     machine = bench.machine
     lines = [
         f"{bench.robot}, {bench.bits} bits, {bench.mode} mode: {bench.nodes} nodes",
         f"{machine.processor}, {machine.cores} cores, {machine.gigahertz:.2f} GHz measured; "
         + ", ".join(machine.caches),
         "; ".join(machine.compilers) or "no C compiler",
-        "ns per sample for all torques: minimum of the rounds, and the distance of the upper",
-        "quartile (spread); ratio: time divided by that of the logic; errors: in LSB of the",
-        "program's words, worst joint, relative to Newton-Euler on unquantised random states",
     ]
+    lines += (
+        []
+        if brief
+        else [
+            "ns per sample for all torques: minimum of the rounds, and the distance of the upper",
+            "quartile (spread); ratio: time divided by that of the logic; errors: in LSB of the",
+            "program's words, worst joint, relative to Newton-Euler on unquantised random states",
+        ]
+    )
     if bench.worst_found:
         worst = " ".join(f"{error:.2f}" for error in bench.worst_found)
         lines.append(
@@ -326,11 +337,15 @@ def _ns(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
-def _sweep(bench: Bench) -> str:
+def _sweep(bench: Bench, *, brief: bool = False) -> str:
     """Return a table of ns per sample against batch size on one core; * marks break-even."""
     one = [r for r in bench.rows if r.cores == 1 and r.ns_per_sample is not None]
     batches = sorted({r.batch for r in one})
-    if len(batches) < 2:
+    if brief:
+        fastest = {r.rival: r.kind for r in sorted(one, key=lambda r: (r.batch, -r.least))}
+        one = [r for r in one if r.kind == fastest[r.rival]]
+        batches = sorted({batches[0], batches[len(batches) // 2], batches[-1]}) if batches else []
+    elif len(batches) < 2:
         return ""
 
     def marked(row: Timing) -> str:

@@ -973,7 +973,10 @@ TEXT = (
 )  # fmt: skip
 
 
-def text_table(found: Study, tolerance: float, at_tip: float) -> str:
+BRIEF = "mode, bits, LUT3=nodes, joint, max, bound, tip max, beyond=beyond words, limited=at limit"
+
+
+def text_table(found: Study, tolerance: float, at_tip: float, *, brief: bool = False) -> str:
     """Return the tables of all trajectories, explanations, and the numbers of bits needed."""
     known = {one.key: one for one in results(found.rows).columns}
     known["rest_period"] = known["rest_period"]._replace(header="period")
@@ -983,7 +986,8 @@ def text_table(found: Study, tolerance: float, at_tip: float) -> str:
     parts = []
     for name in dict.fromkeys(row.trajectory for row in found.rows):
         rows = [row for row in found.rows if row.trajectory == name and row.figures is not None]
-        parts.append(f"{name}\n{Results(columns, rows).text()}")
+        table = Results(columns, rows)
+        parts.append(f"{name}\n{(table.brief(BRIEF) if brief else table).text()}")
     return "\n".join(
         [*parts, *_notes(found.rows), footnote(found), *answers(found, tolerance, at_tip)]
     )

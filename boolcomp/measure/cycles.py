@@ -951,16 +951,21 @@ def results(rows: Sequence[CyclesRow]) -> Results:
         ResultColumn(
             "", "rms/LSB", "rms", lambda rms: " ".join(f"{x:.3f}" for x in rms), left=True
         ),
+        ResultColumn("", "largest rms", lambda row: row.rms and max(row.rms), ".3f"),
         ResultColumn("wrong"),
         ResultColumn("skipped"),
     )
     return Results(columns, rows)
 
 
-def text_report(rows: Sequence[CyclesRow]) -> str:
+BRIEF = "target, design, cycles, ns, times, flash, ram, rms/LSB=largest rms"
+
+
+def text_report(rows: Sequence[CyclesRow], *, brief: bool = False) -> str:
     """Return a table, and a line for each row that was skipped."""
     measured = [row for row in rows if not row.skipped]
-    lines = [results(measured).text()] if measured else []
+    found = results(measured)
+    lines = [(found.brief(BRIEF) if brief else found).text()] if measured else []
     seen = dict.fromkeys(_skipped(row) for row in rows if row.skipped)
     return "\n".join([*lines, *seen])
 

@@ -63,11 +63,6 @@ HEADER = (
 )  # fmt: skip
 
 
-BRIEF = (  # in notebooks
-    "bits", "mode", "torque", "LSB", "rms/LSB", "worst found/LSB", "bound/LSB", "nodes", "depth",
-)  # fmt: skip
-
-
 def columns(rows: Sequence[ReportRow]) -> list[ResultColumn]:
     """Return the columns of tables, with `output` in place of `torque` for other outputs."""
     known = {one.header: one for one in COLUMNS}
@@ -76,7 +71,13 @@ def columns(rows: Sequence[ReportRow]) -> list[ResultColumn]:
     return [known[name] for name in HEADER]
 
 
-def text_table(rows: Sequence[ReportRow], samples: int) -> str:
+BRIEF = (  # of the table that the command prints, and notebooks
+    "bits, mode, m, torque, output, LUT3=nodes, depth, rms=rms/LSB, found=worst found/LSB, "
+    "proved=bound/LSB, LSB"
+)
+
+
+def text_table(rows: Sequence[ReportRow], samples: int, *, brief: bool = False) -> str:
     """Return the text table with its footnote."""
 
     def bound(row: ReportRow) -> str | None:
@@ -89,7 +90,12 @@ def text_table(rows: Sequence[ReportRow], samples: int) -> str:
         one._replace(value=bound, text="") if one.key == "bound_lsb" else one
         for one in columns(rows)
     ]
-    return f"{Results(shown, rows, '-').text()}\n{footnote(rows, samples)}"
+    results = Results(shown, rows, "-")
+    if not brief:
+        return f"{results.text()}\n{footnote(rows, samples)}"
+    notes = dict.fromkeys(f"{row.bits} bits, {row.mode}: {row.note}" for row in rows if row.note)
+    lines = (results.brief(BRIEF).text(), *notes, footnote(rows, samples))
+    return "\n".join(["errors in LSB of each torque or output", *lines])
 
 
 def footnote(rows: Sequence[ReportRow], samples: int) -> str:
@@ -761,8 +767,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        known = dict(zip(HEADER, columns(self.rows), strict=True))
-        return Results([known[name] for name in BRIEF], self.rows, "–")._repr_html_()
+        return Results(columns(self.rows), self.rows, "–").brief(BRIEF)._repr_html_()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ class Check:
     conditional: bool = False
 
 
-def _verdict(check: Check) -> str:
+def verdict_of(check: Check) -> str:
     if check.skipped:
         return "skipped"
     if check.conditional:
@@ -106,7 +106,7 @@ CHECKS = (
     ResultColumn("cases", "cases"),
     ResultColumn("seconds", "seconds", text=".2f"),
     ResultColumn("holds"),
-    ResultColumn("", "holds", _verdict),
+    ResultColumn("", "holds", verdict_of),
     ResultColumn("note", "note", left=True),
     ResultColumn("conditional"),
 )

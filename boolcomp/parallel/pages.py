@@ -138,16 +138,20 @@ def scaling(
     return tuple(points)
 
 
+SHORT = (1, 2, 4, 8, 16, 64, 1024)  # processors of the text table
+
+
 def scaling_text(points: Sequence[Point]) -> str:
-    """Return a table of µs and speed-up of each method by number of processors."""
-    methods = dict.fromkeys(p.method for p in points)
-    columns = [ResultColumn("name", "processors", left=True)]
-    columns += [
-        ResultColumn("", name, name, lambda p: f"{short(p.makespan_us)} {p.speedup:.2f}×")
-        for name in methods
-    ]
-    rows = pivoted(points, lambda p: p.processors, lambda p: p.method)
+    """Return a table of µs of each method by number of processors."""
+    columns = [ResultColumn("name", "µs on processors", left=True)]
+    known = {str(p.processors) for p in points}
+    columns += [ResultColumn("", k, k, _microseconds) for k in map(str, SHORT) if k in known]
+    rows = pivoted(points, lambda p: p.method, lambda p: p.processors)
     return Results(columns, rows, "-").text()
+
+
+def _microseconds(point: Point) -> str:
+    return short(point.makespan_us, 4 if point.makespan_us < 1e4 else 6)
 
 
 def draw_scaling(points: Sequence[Point], title: str, kind: str) -> bytes:
@@ -226,7 +230,9 @@ def _row(name: str, found: Sequence[Operations], machine: Machine) -> list[str]:
     return [name, str(len(found)), *map(str, parts), short(machine.time(total), 5)]
 
 
-def schedule_text(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> str:
+def schedule_text(
+    schedule: Schedule, graph: TaskGraph, machine: Machine, method: str, *, brief: bool = False
+) -> str:
     """Return a schedule as text: operations, Gantt chart, figures and lower bounds."""
     sent = sum(transfer.words for transfer in schedule.transfers)
     times = (
@@ -236,8 +242,8 @@ def schedule_text(schedule: Schedule, graph: TaskGraph, machine: Machine, method
     )
     lines = (
         f"{method}: {method_named(method)}",
-        operations_text(method, graph, machine),
-        gantt_text(schedule),
+        _by_equation(graph, machine) if brief else operations_text(method, graph, machine),
+        gantt_text(schedule, 80 if brief else 100),
         times,
         f"any schedule: {lower_bounds(graph, machine, schedule.processors)}",
     )

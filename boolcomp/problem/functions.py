@@ -553,11 +553,14 @@ def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
     values: dict[str, tuple[float, ...]] = {}
     for part in parts:
         key, equals, text = part.partition("=")
+        if part in ("friction", "friction=yes"):
+            name = name if name == FRICTION else with_friction(name)
+            continue
         if key not in CHOICES or not equals:
-            hint = suggestion(key, CHOICES)
+            known = ("friction", *CHOICES)
             raise UsageError(
-                f"function {shown(of)}: {shown(part)} is no choice{hint}: choices are "
-                f"{listing(CHOICES)}, as in control:kp=50"
+                f"function {shown(of)}: {shown(part)} is no choice{suggestion(key, known)}: "
+                f"choices are {listing(known)}, as in control:kp=50"
             )
         if key in values:
             raise UsageError(f"function {shown(of)}: {key} is chosen twice")

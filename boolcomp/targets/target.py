@@ -427,17 +427,19 @@ def _errors(output: CodedOutput) -> Iterator[str]:
     """Describe the known errors: measured on samples, found by search, or proved."""
     unit = f" {output.unit}" if output.unit else ""
     known = output.errors
+    parts = []
+    if not output.bound_note:
+        parts.append(f"at most {short_above(output.bound)}, proved")
     if known is not None:
         worst = known.worst_found
-        found = "the worst not sought" if worst is None else f"worst found by search {short(worst)}"
-        yield comment(
-            f"error{unit}: rms {short(known.rms)} and largest {short(known.sampled_max)} of random "
-            f"states, {found}; not proved"
+        found = "not searched" if worst is None else f"largest found by search {short(worst)}"
+        parts.append(
+            f"rms {short(known.rms)} and largest {short(known.sampled_max)} of random states, "
+            f"{found}"
         )
-    if not output.bound_note:
-        yield comment(f"error{unit}: at most {short_above(output.bound)}, proved")
-    elif known is None:
-        yield "error: not measured"
+    if known is not None and output.bound_note:
+        parts.append("no bound is proved")
+    yield comment(f"error{unit}: {'; '.join(parts)}" if parts else "error: not measured")
 
 
 def unread(network: Network) -> list[int]:
@@ -636,7 +638,16 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     elif output.suffix == ending and not is_stream(output):
         # The path of the first file with this ending; the others keep their names.
         places = {name: output.parent / name for name in files}
-        places[next((name for name in files if name.endswith(ending)), next(iter(files)))] = output
+        first = next((name for name in files if name.endswith(ending)), next(iter(files)))
+        places[first] = output
+        for name in files:  # headers of this file are named after it
+            if name.endswith(".h") and name.startswith(Path(first).stem) and ending != ".h":
+                own = name.replace(Path(first).stem, output.stem, 1)
+                places[name] = output.parent / own
+                files = {
+                    key: text.replace(name, own) if isinstance(text, str) else text
+                    for key, text in files.items()
+                }
         if len(set(places.values())) < len(places):
             raise UsageError(f"{output.name} is the name of another file of these: give another")
     elif a_file:

@@ -358,6 +358,13 @@ def test_every_load_is_a_file_of_its_own_words() -> None:
         assert len(export_texts(family, target, 2.0)) == len(names) // 2
 
 
+@needs("gcc")
+def test_a_path_of_c_is_that_of_the_code_and_its_header_has_its_name(tmp_path: Path) -> None:
+    written = boolcomp.export(small(), "c", tmp_path / "mine.c")
+    assert {one.name for one in written} == {"mine.c", "mine.h"}
+    subprocess.run(["gcc", "-c", "mine.c"], cwd=tmp_path, check=True)  # noqa: S607
+
+
 def test_levels_that_are_not_there_are_refused() -> None:
     for target, options in (("c", ExportOptions()), ("python", ExportOptions("words"))):
         with pytest.raises(UsageError, match="has no word graph"):
