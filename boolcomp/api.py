@@ -98,13 +98,15 @@ def _source(
         if inputs is None or outputs is None:
             missing = "inputs" if inputs is None else "outputs"
             raise UsageError(
-                f"{missing} of a function are words by name: "
-                f'{missing}={{"x": boolcomp.word(-1, 1, bits=10)}}'
+                f"{missing} of a function are words by name",
+                f'give {missing}={{"x": boolcomp.word(-1, 1, bits=10)}}',
             )
         return function_problem(given, inputs, outputs, name)
     for keyword, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
         if value is not None:
-            raise UsageError(f"{keyword} belong to a Python function: this has its own")
+            raise UsageError(
+                f"{keyword} have no effect: only a Python function has words given with compile"
+            )
     return given if isinstance(given, Robot | Problem) else load_source(given)  # type: ignore[arg-type]  # load_robot says what is none
 
 
@@ -115,7 +117,7 @@ def _refuse_others(mode: str, given: Mapping[str, Any]) -> None:
         if name not in OPTIONS:
             known = ["mode", *allowed, "inputs", "outputs", "name"]
             near = suggestion(name, known)
-            raise UsageError(f"mode {mode} has no {name!r}{near}: it has {listing(known)}")
+            raise UsageError(f"mode {mode} has no {name!r}", f"{near}it has {listing(known)}")
         usual, other = OPTIONS[name].default, OPTIONS[name].mode
         if name not in allowed and value is not usual and str(value) != str(usual):
             raise UsageError(f"{name} belongs to mode {other}, not to mode {mode}")

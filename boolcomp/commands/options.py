@@ -290,7 +290,7 @@ def _check_work(context: click.Context, found: Mapping[str, Any]) -> None:
         from boolcomp.base.workers import way
 
         if given(context, "processes"):
-            raise UsageError("--processes and --cluster exclude each other: give one")
+            raise UsageError("--processes and --cluster exclude each other", "give one")
         way(found["cluster"])
 
 
@@ -366,7 +366,8 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
         if match is None or int(match[2] or match[1]) < int(match[1]):
             raise UsageError(
-                f"{option} {shown(text)}: give a number, a range or a list: 8, 4-12, 4,6,8"
+                f"{option} {shown(text)} is not a list of numbers",
+                "give a number, a range or a list, such as 8, 4-12 or 4,6,8",
             )
         result += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(result))
@@ -399,8 +400,7 @@ def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[...,
             if base is not None or tips:
                 if name is None or not name.endswith(DESCRIPTIONS):
                     raise UsageError(
-                        "--base and --tip select an arm of a URDF, MJCF or SDF file: give such a "
-                        "file"
+                        "--base and --tip select an arm of a URDF, MJCF or SDF file", "give one"
                     )
                 more[argument] = f"{name}#{base or ''}..{','.join(tips)}"
             return function(*args, **more)
@@ -423,7 +423,10 @@ def check_robot(name: str) -> None:
     file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
     if name not in robot_names() and not file:
         hint = similar_names(Path(name)) or suggestion(Path(name).name, robot_names())
-        raise UsageError(f"{cut(name) or shown(name)}: neither a program folder nor a robot{hint}")
+        raise UsageError(
+            "no program folder and no robot has this name",
+            hint or "boolcomp robots lists the robots that ship", where=cut(name) or shown(name),
+        )  # fmt: skip
 
 
 def command_text(command: str, source: str, of: str, *more: str) -> str:
@@ -474,8 +477,8 @@ def solved_problem(
     if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
         raise UsageError(
             f"{place} was compiled for {program.name} with {len(program.outputs)} outputs, not "
-            f"for {problem.name} with {len(problem.outputs)}: give its robot with --robot"
-        )
+            f"for {problem.name} with {len(problem.outputs)}", "give its robot with --robot",
+        )  # fmt: skip
     return problem, robot
 
 
@@ -486,7 +489,7 @@ def shipped_or_refused(source: str, name: str) -> str:
         here = f"{name}.toml"
         file = here if is_file(Path(here)) else "FILE"
         raise UsageError(
-            f"{source} was compiled for {shown(name)}, which is not a built-in robot: "
-            f"give its robot or function file with --robot {file}"
+            f"{source} was compiled for {shown(name)}, which is not a built-in robot",
+            f"give its robot or function file with --robot {file}",
         )
     return robot

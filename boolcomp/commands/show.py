@@ -51,7 +51,7 @@ def command(
     from boolcomp.measure.show_page import program_page, table_page
 
     if output is not None and output.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"-o {output}: the name of a page must end in .html")
+        raise UsageError(f"-o {output} is no name of a page", "give a name that ends in .html")
     if output is not None:
         check_place(output)
     source = Path(program)
@@ -65,7 +65,7 @@ def command(
 
         refuse_given(context, ("arm", "load"), f"{program} is not a program folder")
         if not is_file(source):
-            raise UsageError(f"{program}: neither a program folder nor a PLA file")
+            raise UsageError("neither a program folder nor a PLA file", where=program)
         text = table_page(source.name, pla.read(source))
     path = output or Path("out") / f"show-{source.resolve().stem}.html"
     write_output(path, text)
@@ -82,7 +82,7 @@ def _subject(program: Program, arm: str | None, load: float | None) -> ShownProg
     name = arm or shipped(program.name)
     if name is None:
         click.echo(
-            f"boolcomp: note: {shown(program.name)} is not a built-in robot: exact values and the "
+            f"note: {shown(program.name)} is not a built-in robot: exact values and the "
             "arm are left out; give the robot or function file with --robot FILE",
             err=True,
         )
@@ -91,8 +91,7 @@ def _subject(program: Program, arm: str | None, load: float | None) -> ShownProg
     outputs = tuple(one.name for one in chosen.outputs)
     if problem.groups != program.groups or problem.returned.members != outputs:
         raise UsageError(
-            f"{problem.name} has other inputs or outputs than the program: give its robot with "
-            "--robot"
+            f"{problem.name} has other inputs or outputs than the program", "use --robot"
         )
     of = "" if robot is None else function_of(program.name, robot.name)
     return ShownProgram(program, chosen, problem, robot, of)

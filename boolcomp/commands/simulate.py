@@ -132,7 +132,9 @@ def command(
         found = _of_program(source, arm, settings, trajectories)
     else:
         if arm is not None:
-            raise UsageError(f"--robot needs a PROGRAM: {shown(source)} is a robot")
+            raise UsageError(
+                f"--robot needs a PROGRAM, but {shown(source)} is a robot", "leave out --robot"
+            )
         check_robot(source)
         found = _of_robot(source, settings, trajectories, (modes, bits, law), options)
     if output is not None:
@@ -143,7 +145,7 @@ def command(
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
     """Check the tolerances, and that the output can be written."""
     if output is not None and output.suffix not in ENDINGS:
-        raise UsageError(f"-o {output}: the name must end in .html, .svg, .png or .csv")
+        raise UsageError(f"-o {output} has an unknown ending", "use .html, .svg, .png or .csv")
     if output is not None:
         check_place(output)
     for name, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
@@ -170,8 +172,8 @@ def _of_robot(
     if law not in LAWS:
         hint = suggestion(law, LAWS)
         raise UsageError(
-            f"--controller {shown(law)}{hint}: give {listing(LAWS)} or MODULE:FUNCTION; give a "
-            "program in place of ROBOT"
+            f"unknown --controller {shown(law)}",
+            f"{hint}give {listing(LAWS)} or MODULE:FUNCTION, or a program in place of ROBOT",
         )
     lengths = numbers("--bits", bits)
     for length in lengths:

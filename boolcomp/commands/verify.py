@@ -81,7 +81,7 @@ def command(
     print_result(document, "\n".join(lines))
     if not holds:
         left = [one for one in found if one not in allowed]
-        raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
+        raise DataError(_failures(left) or "nothing was verified", where=program)
 
 
 def _claim_source(name: str) -> ClaimSource:

@@ -191,7 +191,7 @@ def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "name", "nt")
-    with pytest.raises(bc.UsageError, match="several processes that share memory need Linux"):
+    with pytest.raises(bc.UsageError, match="several processes that share memory need a POSIX"):
         processes.require_shared()
 
 
@@ -234,7 +234,10 @@ class Unreadable:
 
 def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
     for function, given in ((short, (Unreadable(), 1)), (threading.Lock, ())):
-        with Processes(1) as pool, pytest.raises(bc.DataError, match="a worker process failed: "):
+        with (
+            Processes(1) as pool,
+            pytest.raises(bc.DataError, match=r"a worker process failed \("),
+        ):
             pool.submit(function, *given).result()
 
 
@@ -320,7 +323,7 @@ def test_every_worker_is_prepared_first_and_so_is_one_that_takes_its_place() -> 
 
 def test_one_death_may_be_too_many() -> None:
     with Processes(1, deaths=1) as pool:
-        with pytest.raises(WorkerLostError, match="1 worker processes died"):
+        with pytest.raises(WorkerLostError, match=r"a worker process died .*exit code 3"):
             pool.submit(os._exit, 3).result()
         assert pool.submit(abs, -1).result() == 1
 

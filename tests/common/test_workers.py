@@ -63,11 +63,11 @@ def test_processes_or_a_cluster_are_said(
 @pytest.mark.parametrize(
     ("processes", "cluster", "said"),
     [
-        (2, "local:2", "say one"),
+        (2, "local:2", "processes and a cluster exclude each other; give one of them"),
         (0, None, "1 to 256"),
         (257, None, "1 to 256"),
         (None, "locl:2", "did you mean 'local:2'"),
-        (None, SimpleNamespace(), "a SimpleNamespace runs no calls"),
+        (None, SimpleNamespace(), "a SimpleNamespace cannot run calls; give here, processes:4,"),
     ],
 )
 def test_a_wrong_place_is_a_sentence_before_any_work(

@@ -55,7 +55,9 @@ def test_formats_are_given_as_texts_or_by_name() -> None:
     assert formats("words", None) == {}
     with pytest.raises(bc.UsageError, match="words 'q1' is given twice"):
         formats("words", ["q1=gray", "q1=12"])
-    with pytest.raises(bc.UsageError, match="words q1: give text, such as gray"):
+    with pytest.raises(
+        bc.UsageError, match=r"words q1 is 12, not a text; give text, such as gray:12:0\.\.2pi"
+    ):
         formats("words", {"q1": 12})
 
 

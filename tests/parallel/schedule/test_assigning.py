@@ -31,8 +31,8 @@ def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
-        ("P1", "p1", "did you mean 'P1'"),
+        ("P1", "P2", r"assignment:3: processors\.P2: unknown processor; processors are"),
+        ("P1", "p1", r"assignment:3: processors\.p1: unknown processor; processors are"),
         ('"k*"', '"kk*"', "no task matches 'kk.'"),
         ('"k*"', '"k*", "M/1"', "processors.P1: task 'M/1' is on P0 too"),
         ('"k*"', '"k/1"]\nP0 = [', "not a TOML file"),

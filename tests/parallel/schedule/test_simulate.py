@@ -52,7 +52,7 @@ def test_shared_memory_costs_a_lock_for_every_successor_elsewhere() -> None:
         ((("b", "a"), ("c",)), "can never begin task 'b'"),
         ((("a", "b"),), "'c' of graph g is on no processor"),
         ((("a", "b", "c", "a"),), "'a' of graph g is assigned 2 times"),
-        ((("a", "b", "c", "bb"),), "no task 'bb' .did you mean 'b'"),
+        ((("a", "b", "c", "bb"),), "no task 'bb'; did you mean 'b"),
     ],
 )
 def test_a_bad_assignment_is_refused(lists: tuple[tuple[str, ...], ...], message: str) -> None:
