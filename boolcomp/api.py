@@ -118,7 +118,9 @@ def robot(
     """
     if tip is not None or base is not None:
         if not str(source).endswith((".urdf", ".mjcf", ".xml", ".sdf")):
-            raise UsageError(f"{shown(source)}: base and tip select an arm of a URDF, MJCF or SDF")
+            raise UsageError(
+                "base and tip select an arm of a URDF, MJCF or SDF", where=shown(source)
+            )
         tips = [tip] if isinstance(tip, str) else tip or ()
         source = f"{source}#{base or ''}..{','.join(tips)}"
     return _as(RobotArm, robot_of(source))
@@ -143,7 +145,7 @@ def function(
     if isinstance(given, Mapping):
         out = list(given) if out is None else out
     if out is None:
-        raise UsageError('outputs of a function are missing: name them, such as out="d"')
+        raise UsageError("outputs of a function are missing", 'name them, such as out="d"')
     if isinstance(given, str | Mapping):
         names = [out] if isinstance(out, str) else list(out)
         given = expressions({names[0]: given} if isinstance(given, str) else given)
@@ -186,8 +188,8 @@ class CompiledProgram(Program):
         """
         if self.source is None:
             raise UsageError(
-                f"{self.name} was loaded from a folder, without what proves its bounds: compile it "
-                f"with proof={grade!r}"
+                f"{self.name} was loaded from a folder, which lacks the sketch of its bounds",
+                f"compile it with proof={grade!r}",
             )
         known = {**self.options, "proof": grade, "proof_effort": effort}
         return compile(self.source, self.bits, self.mode, **known)
@@ -370,7 +372,9 @@ def _source(
         return function_problem(given, inputs, outputs, name)
     for keyword, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
         if value is not None:
-            raise UsageError(f"{keyword} belong to a Python function: this has its own")
+            raise UsageError(
+                f"{keyword} have no effect: only a Python function has words given with compile"
+            )
     return given if isinstance(given, Robot | Problem) else load_source(given)
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, UsageError, require_name
 from boolcomp.problem.word_codes import CODE_KINDS, CODES, CodeKind, Step
 from boolcomp.problem.words import Interval
 
@@ -58,17 +58,15 @@ class Code:
     tread: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in CODE_KINDS:
-            hint = suggestion(self.kind, CODE_KINDS)
-            raise UsageError(f"code {self.kind!r}{hint}: codes are {listing(CODE_KINDS)}")
+        require_name("code", self.kind, CODE_KINDS)
         if not 1 <= self.bits <= MOST_BITS:
             raise UsageError(f"a word has 1 to {MOST_BITS} bits, not {self.bits}")
         if self.tread and self.bits < 2:
             raise UsageError("a word with a cell at zero has two bits or more")
         if self.first and self.wraps:
             raise UsageError(
-                f"a whole turn in {self.kind} with a cell at zero lacks half a turn: take twos, "
-                "or rise"
+                f"a whole turn in {self.kind} with a cell at zero lacks half a turn",
+                "take twos, or rise",
             )
 
     @property

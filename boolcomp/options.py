@@ -348,7 +348,7 @@ class GivenOptions:
             if option.older and value is None:
                 continue
             if option.older and given.get(key) is not None:
-                raise UsageError(f"{name} is the older spelling of {key}: say one of them")
+                raise UsageError(f"{name} is the older spelling of {key}", "give one of them")
             known = converted and name in given and option.kind is not str
             values[key] = value if known else option.value(spell(name), value)
         return cls(values)

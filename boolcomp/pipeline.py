@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, UsageError, require_name
 from boolcomp.base.store import everywhere, place_of
 from boolcomp.base.workers import ALONE
 from boolcomp.compact import passes as compact
@@ -144,8 +144,7 @@ def run(
 ) -> list[Any]:
     """Run passes up to the named one, each for all values; return the results."""
     names = [step.name for step in passes]
-    if until not in names:
-        raise UsageError(f"no pass {until!r}{suggestion(until, names)}: {listing(names)}")
+    require_name("step", until, names)
     made = list(values)
     for step in passes[: names.index(until) + 1]:
         made = list(step.run(made, choices))
@@ -234,15 +233,15 @@ def _check(built: Built) -> None:
     name = built.compact.problem.name
     if not built.kept:
         raise DataError(
-            f"{name}: the result is not proved to keep the guaranteed errors: allow a larger "
-            "error, or use more --effort"
-        )
+            "the guaranteed errors are not proved", "allow larger ones, or use more --effort",
+            where=name,
+        )  # fmt: skip
     if not built.holds:
         worst = ", ".join(f"{error:.2f}" for error in built.largest)
         raise DataError(
-            f"{name}: the result misses the accuracy target: {built.errors} on fresh states, "
-            f"largest error found {worst} LSB: allow a larger error, or use more --effort"
-        )
+            f"the result misses the accuracy target: {built.errors} on fresh states, largest "
+            f"error found {worst} LSB", "allow a larger error, or use more --effort", where=name,
+        )  # fmt: skip
 
 
 def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
@@ -273,10 +272,10 @@ def _refuse_broken(program: Program, made: Sequence[Built]) -> None:
                 unit = f" {output.unit}" if output.unit else ""
                 kept = most * output.code.step
                 raise DataError(
-                    f"{program.name}: a certificate confirms {output.bound:.6g}{unit} as the bound "
-                    f"of {output.name}, more than the guaranteed {kept:.6g}{unit}: allow a larger "
-                    "error, or compile without --certify"
-                )
+                    f"a certificate confirms {output.bound:.6g}{unit} as the bound of "
+                    f"{output.name}, more than the guaranteed {kept:.6g}{unit}",
+                    "allow a larger error, or compile without --certify", where=program.name,
+                )  # fmt: skip
 
 
 def with_bits_found(
@@ -334,8 +333,7 @@ def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:
 
 def check_mode(mode: str) -> None:
     """Raise a `UsageError` for an unknown mode."""
-    if mode not in MODES:
-        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    require_name("mode", mode, MODES)
 
 
 def run_passes(

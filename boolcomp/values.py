@@ -135,10 +135,10 @@ def merged(
     limits = accuracy if isinstance(accuracy, Iterable) else [accuracy]
     for value in (one for one in (*limits, *others) if one is not None):
         if not isinstance(value, OptionValues):
-            raise UsageError(f"{shown(value)} is no option value: give Rms(0.5) or Cost(…)")
+            raise UsageError(f"{shown(value)} is no option value", "give Rms(0.5) or Cost(…)")
         for name, given in value.keywords.items():
             if found.get(name) is not None:
-                raise UsageError(f"{name} is given twice: once by {type(value).__name__}")
+                raise UsageError(f"{name} is given twice", f"{type(value).__name__} gives it, too")
             found[name] = given
     _refuse_others(mode, found)
     named = [name for name in ("rms_error", "max_error") if isinstance(found.get(name), Mapping)]
@@ -153,7 +153,9 @@ def _in_order(option: str, limits: Mapping[str, Any], names: Sequence[str]) -> l
     for one in limits:
         require_name("output", one, names)
     if missing := [one for one in names if one not in limits]:
-        raise UsageError(f"{option} has no limit for {listing(missing)}: give one for each output")
+        raise UsageError(
+            f"{option} has no limit for {listing(missing)}", "give one for each output"
+        )
     return [limits[one] for one in names]
 
 
@@ -164,7 +166,7 @@ def _refuse_others(mode: str, given: Mapping[str, Any]) -> None:
         if name not in OPTIONS:
             known = ["mode", "accuracy", "cost", "search", *allowed, "inputs", "outputs", "name"]
             near = suggestion(name, known)
-            raise UsageError(f"mode {mode} has no {name!r}{near}: it has {listing(known)}")
+            raise UsageError(f"mode {mode} has no {name!r}", f"{near}it has {listing(known)}")
         usual, other = OPTIONS[name].default, OPTIONS[name].mode
         if name not in allowed and value is not usual and str(value) != str(usual):
             raise UsageError(f"{name} belongs to mode {other}, not to mode {mode}")

@@ -8,6 +8,7 @@ With --check nothing is written, and the exit code is 1 if a page has to change.
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import json
 import math
@@ -21,6 +22,7 @@ import click
 
 import boolcomp
 from boolcomp.api import CompiledProgram, RobotArm
+from boolcomp.base import errors
 from boolcomp.base.results import Results
 from boolcomp.commands.group import cli
 from boolcomp.commands.options import HELP_ALL
@@ -244,7 +246,48 @@ def fpga() -> str:
     )
 
 
+def messages() -> str:
+    """Return the messages of all places that raise an error, by room, with their hints."""
+    rooms: dict[str, set[tuple[str, str]]] = {}
+    for path in sorted((ROOT / "boolcomp").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and (row := _message(node)):
+                rooms.setdefault(path.relative_to(ROOT / "boolcomp").parts[0], set()).add(row)
+    return "\n".join(
+        f"## {room}\n\n{_table('message|hint', sorted(rows))}" for room, rows in rooms.items()
+    )
+
+
+def _message(call: ast.Call) -> tuple[str, str] | None:
+    """Return the message and the hint of a call that raises or makes an error."""
+    name = str(getattr(call.func, "id", getattr(call.func, "attr", "")))
+    given = [_template(one) for one in call.args]
+    if name in {"unknown", "require_name"} and len(given) > 1:
+        return f"unknown {given[0]} …", "did you mean …? … are …"
+    if name in {"fail", "_refuse"}:
+        given = given[len(given) > 1 and isinstance(call.args[0], ast.Name | ast.Attribute) :]
+        keyed = len(given) > 1 and re.fullmatch(r"[a-z_.…]*", given[0]) is not None
+        given = [f"{given[0]}: {given[1]}", *given[2:]] if keyed else given
+    elif name not in ERRORS:
+        return None
+    texts = [" ".join(text.split()).replace("|", "\\|").replace("<", "&lt;") for text in given]
+    what, hint = (*texts, "", "")[:2]
+    return (what, hint) if what.strip("…: ") else None
+
+
+def _template(node: ast.expr) -> str:
+    """Return a text with … in the place of values."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_template, node.values))
+    if isinstance(node, ast.BinOp):
+        return _template(node.left) + _template(node.right)
+    return str(node.value) if isinstance(node, ast.Constant) else "…"
+
+
+ERRORS = {name for name, value in vars(errors).items()
+          if isinstance(value, type) and issubclass(value, errors.BoolcompError)}  # fmt: skip
 PARTS: dict[str, Callable[[], str]] = {
+    "messages": messages,
     "commands": commands,
     "python": python,
     "robots": robots,

@@ -52,7 +52,8 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Explanation": _sorted("explanation"),
     "Contributing": (
         "CONTRIBUTING", "contributing-architecture", "contributing-where-to-change",
-        "contributing-release", "contributing-decisions-README", "CHANGELOG",
+        "contributing-messages", "contributing-release", "contributing-decisions-README",
+        "CHANGELOG",
     ),
     "Representations": tuple(
         f"contributing-representations-{name}"

@@ -61,7 +61,7 @@ def test_a_program_of_several_loads_wants_to_be_told_which(
     del evaluate  # the program is there
     result = run("evaluate", "program", "-i", "s.npy")
     assert (result.code, result.out) == (2, "")
-    assert "this program has payloads 0, 1 kg: select one with --payload" in result.err
+    assert "this program has payloads 0, 1 kg\n  hint: select one with" in result.err
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_true_sample(
     np.save("s.npy", table)
     result = evaluate(f"{way} -i s.npy -o t.npy")
     assert result.code == 1
-    assert "s.npy: qd2 of sample 70000 is inf: not a finite number" in result.err
+    assert re.search(r"qd2 of sample 70000 is inf, not a finite number \(.*s.npy\)\n", result.err)
     assert not Path("t.npy").exists()
 
 
@@ -147,7 +147,7 @@ def test_a_state_too_large_for_newton_euler_is_named(evaluate: Callable[[str], R
     Path("s.csv").write_text(HEAD + ROW * 70_000 + "0,0,1e308,0,0,1e308\n")
     result = evaluate("machado-2r -i s.csv -o t.csv")
     assert result.code == 1
-    assert re.search("s.csv: tau. of sample 70000 is .*too large", result.err)
+    assert re.search("tau. of sample 70000 is .*too large.*s.csv", result.err)
     assert not Path("t.csv").exists()
 
 
@@ -197,7 +197,7 @@ def test_angles_in_degrees_are_asked_about_once(warm_run: Run) -> None:
     done = warm_run("evaluate", "machado-2r", "-i", "states.csv")
     assert done.code == 0
     assert done.err.count("are the angles in degrees?") == 1
-    assert "70 rad is beyond two turns" in done.err
+    assert "70 rad is more than a turn" in done.err
     Path("states.csv").write_text(HEAD + "6,-6,0.4,0.9,-0.5,0.2\n")
     assert "degrees" not in warm_run("evaluate", "machado-2r", "-i", "states.csv").err
 

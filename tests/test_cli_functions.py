@@ -82,9 +82,9 @@ def test_arithmetic_is_of_the_function_that_is_asked_for(run: Run) -> None:
 def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
     problem = problem_of(ARM, "gravity")
     calls: tuple[tuple[Any, dict[str, Any], str], ...] = (
-        (problem, {"of": "bias"}, "machado-2r-gravity is no robot: it has no bias"),
-        (ARM, {"inputs": {}}, "inputs belong to a Python function: this has its own"),
-        (lambda x: x, {"inputs": {"x": bc.word(1)}}, r"words by name.*outputs=\{"),
+        (problem, {"of": "bias"}, "machado-2r-gravity is no robot, so it has no bias"),
+        (ARM, {"inputs": {}}, "inputs have no effect: only a Python function has"),
+        (lambda x: x, {"inputs": {"x": bc.word(1)}}, r"words by name; give outputs=\{"),
     )
     for what, choices, sentence in calls:
         with pytest.raises(bc.UsageError, match=sentence):

@@ -249,7 +249,7 @@ def test_the_lowest_cell_that_sign_and_magnitude_cannot_say_becomes_the_one_abov
     [
         (lambda: Code(RANGE, 0), "a word has 1 to 32 bits, not 0"),
         (lambda: Code(RANGE, 33), "not 33"),
-        (lambda: Code(RANGE, 8, cast("Any", "grey")), r"code 'grey' \(did you mean 'gray'\?\)"),
+        (lambda: Code(RANGE, 8, cast("Any", "grey")), r"code 'grey'; did you mean 'gray'\?"),
         (lambda: Code(RANGE, 8).prefix(9), "a prefix of 9 bits does not fit"),
         (lambda: Code(RANGE, 8).decode([0, 256, 3]), "word 256 does not fit in 8 bits"),
         (lambda: Code(RANGE, 8).encode([0, np.nan, 1, np.inf]), "value nan at place 1 is not fin"),

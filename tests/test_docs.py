@@ -346,5 +346,5 @@ def test_a_command_that_fails_ends_the_demo_with_its_message_and_code(tmp_path: 
     (tmp_path / "out").write_text("a file where the demo needs a folder")
     done = run_demo(tmp_path)
     assert done.returncode in (1, 2)
-    assert done.stderr.startswith("boolcomp: error: ")
+    assert done.stderr.startswith("error: ")
     assert "Look at" not in done.stdout

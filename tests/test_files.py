@@ -124,7 +124,7 @@ def test_mistakes_are_sentences(tmp_path: Path) -> None:
     for name in ("x" * 5000, "a\0b"):
         assert not files.is_file(tmp_path / name)
         assert not files.is_folder(tmp_path / name)
-        with pytest.raises(bc.DataError, match="cannot"):
+        with pytest.raises(bc.DataError, match=r"cannot|zero byte"):
             files.read_text(tmp_path / name)
         with pytest.raises(bc.BoolcompError, match=r"cannot be read|no such robot file"):
             bc.load_robot(f"{name}.toml")
@@ -175,7 +175,8 @@ def test_of_devices_only_that_of_nothing_is_written(tmp_path: Path) -> None:
         for name in ("/dev/zero", "/dev/full", "/dev/random", tmp_path / "link", tmp_path / "s"):
             for refuse in (files.check_place, lambda path: files.write_output(path, "text")):
                 with pytest.raises(
-                    bc.DataError, match=r"neither a file nor a pipe, and of devices"
+                    bc.DataError,
+                    match="cannot be written: neither a file nor",
                 ):
                     refuse(Path(name))
 
@@ -188,7 +189,7 @@ def test_an_internal_file_replaces_what_is_none_without_opening_it(
     dear.write_text("dear")
     with special(kind, path, dear) as reader:
         if kind not in ("link", "device"):  # a link is read, as far as it leads to a file
-            with pytest.raises(bc.DataError, match=r"a: cannot be read: (not a reg|No such)"):
+            with pytest.raises(bc.DataError, match=r"a: (cannot be read|no such file)"):
                 files.read_text(path)
         files.write_text(path, "text")
         assert (stat.S_ISREG(path.lstat().st_mode), path.read_text()) == (True, "text")
@@ -214,7 +215,7 @@ def test_what_has_no_end_or_no_writer_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [("device", "not a regular file"), ("pipe", "not a regular file"),
-     ("folder", "Is a directory"), ("huge", "too large: at most")],
+     ("folder", "Is a directory"), ("huge", r"0\.txt: larger than 67108864 bytes")],
 )  # fmt: skip
 def test_a_network_that_is_no_file_or_huge_is_refused_before_it_is_read(
     tmp_path: Path, kind: str, sentence: str

@@ -70,7 +70,7 @@ def test_what_a_kilogram_changes_is_said_of_every_output_or_of_none() -> None:
 def test_beyond_all_loads_there_is_no_answer(mass: float) -> None:
     with pytest.raises(bc.UsageError, match=r"has 1, 0, 2 kg, and answers from 0 to 2$"):
         loads().chosen(mass)
-    with pytest.raises(bc.UsageError, match=r"no payload 1\.5: this program has 1, 0, 2 kg$"):
+    with pytest.raises(bc.UsageError, match=r"no payload 1\.5; this program has 1, 0, 2 kg$"):
         replace(loads(), per_kilogram=()).chosen(1.5, interpolate=True)
 
 

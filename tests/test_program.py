@@ -100,9 +100,9 @@ def test_loads_of_a_family_keep_their_graphs_and_its_errors_are_the_worst_of_all
 def test_members_and_payloads_must_fit() -> None:
     with pytest.raises(bc.UsageError, match="one robot, word length and mode"):
         family_of([stages(4)[2], stages(5)[2]])
-    with pytest.raises(bc.UsageError, match=r"no payload 1.0: this program has 0, 2.5 kg"):
+    with pytest.raises(bc.UsageError, match=r"no payload 1\.0; this program has 0, 2.5 kg"):
         family().torques(*states(2), payload=1.0)
-    with pytest.raises(bc.UsageError, match=r"has loads of 0, 2.5 kg: say which with payload="):
+    with pytest.raises(bc.UsageError, match=r"has loads of 0, 2.5 kg; select one with payload="):
         family().torques(*states(2))
 
 

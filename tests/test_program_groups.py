@@ -173,13 +173,13 @@ MISTAKES: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((1, [0, 0, 0]), {"w2": 1.0}, "this program needs w1, too"),
     ((1, [0, 0, 0]), {"w": [0, 0], "w1": 0.0}, "w is given twice"),
     ((1,), {"x": 1.0}, "x is given twice"),
-    ((1, [0, 0, 0]), {"u": 1.0}, "this program has no input 'u'.*: inputs are x, v, w, v1"),
+    ((1, [0, 0, 0]), {"u": 1.0}, "unknown input 'u'; inputs are x, v, w, v1"),
     ((1, [0, 0, 0]), {"w1": [0, 1], "w2": [0, 1, 2]}, "w1 and w2 must be numbers, or as many"),
     ((1, [0, 0, 0]), {"w1": "a", "w2": 0}, "w1 holds <U1, not real numbers"),
-    (([[1, 2]], 0, 0), {}, r"x has shape \(1, 2\): this program takes a number or \(samples,\)"),
-    ((0, [1, 2], 0), {}, r"v has shape \(2,\): this program takes \(3,\) or \(samples, 3\)"),
+    (([[1, 2]], 0, 0), {}, r"x has shape \(1, 2\); this program takes a number or \(samples,\)"),
+    ((0, [1, 2], 0), {}, r"v has shape \(2,\); this program takes \(3,\) or \(samples, 3\)"),
     (([1, 2], [[0, 0, 0]], 0), {}, "x, v and w must have as many samples each, not x 2, v 1"),
-    ((0, 0, 0), {}, "numbers alone are not enough: this program has 3 inputs"),
+    ((0, 0, 0), {}, "numbers alone are not enough; this program has 3 inputs"),
 ]
 
 
@@ -195,10 +195,10 @@ def test_what_does_not_fit_the_groups_is_a_sentence(
 def test_messages_name_inputs_and_outputs_as_the_problem_does(engine: Any) -> None:
     x, v, w = drawn(70)
     v[69, 2] = np.nan
-    with pytest.raises(bc.DataError, match="v3 of sample 69 is nan: not a finite number"):
+    with pytest.raises(bc.DataError, match="v3 of sample 69 is nan, not a finite number"):
         any_program()(x, v, w, engine=engine)
     w[5, 0] = np.inf  # nothing reads it
-    with pytest.raises(bc.DataError, match="w1 of sample 5 is inf: not a finite number"):
+    with pytest.raises(bc.DataError, match="w1 of sample 5 is inf, not a finite number"):
         any_program()(x, drawn(70)[1], w, engine=engine)
     with pytest.warns(bc.SaturationWarning, match="thing: 1 input values beyond their words: the"):
         any_program()(9.0, [0, 0, 0], [0, 0], engine=engine)
@@ -218,7 +218,7 @@ def test_the_command_evaluates_by_names(run: Callable[..., Any]) -> None:
     assert np.allclose(rows, any_program()(x, v, w), rtol=1e-8)
     Path("s.csv").write_text("v2,w1,x,w2,v1\n1,2,3,4,5\n")
     result = run("evaluate", "p", "-i", "s.csv")
-    assert (result.code, "missing columns: v3" in result.err) == (1, True)
+    assert (result.code, "missing columns v3 (s.csv:1)" in result.err) == (1, True)
     Path("s.csv").write_text("v2,w1,x,w2,v1,v3\n9,0,0,0,0,0\n")
     result = run("evaluate", "p", "-i", "s.csv", "-o", "t.npz", "--json")
     assert json.loads(result.out)["saturated_inputs"] == 1

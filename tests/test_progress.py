@@ -48,9 +48,24 @@ def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
         shown.update(fraction, 1, stage, note)
     assert said == [
         "searching: refine, 25% done, 690 nodes so far, about 36 s left",
-        "searching: improve, 40% done, 655 nodes so far, about 30 s left",
+        "searching: improve, 40% done, 655 nodes so far, about 29 s left",
         "searching: passes, 60% done, 600 nodes so far, about 2 min left",
     ]
+
+
+def test_estimates_that_jump_are_damped() -> None:
+    clock, said, shown = lines()
+    told = []
+    for second in range(100, 2000):
+        clock.now, before = float(second), len(said)
+        truth = (2000 - second) / second
+        shown.update(second, 2000, "passes", "", truth * (1.3 if second % 2 else 0.7))
+        told += [2000 - second] * (len(said) - before)
+    assert len(told) > 10
+    for seconds, line in zip(told[3:], said[3:], strict=True):
+        if seconds > 90:
+            left = 60 * float(line.split("about ")[1].split(" min")[0])
+            assert abs(left - seconds) < 31 + seconds / 12
 
 
 class Screen:
@@ -74,7 +89,7 @@ def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPa
     clock.now = 1.1
     bar.update(0.3, 1, "refine", "700 nodes so far")
     assert [name for name, _, _ in screen.calls] == ["add_task", "start", "update"]
-    last = "about 3 s left, refine, 700 nodes so far"
+    last = "about 5 s left, refine, 700 nodes so far"
     assert screen.calls[-1][2] == {"completed": 0.3, "total": 1, "last": last}
     bar.close()
     bar.pulse()

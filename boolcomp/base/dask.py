@@ -140,7 +140,9 @@ def _hand_on(inner: Future[Any], outer: Future[Any]) -> None:
     if not outer.set_running_or_notify_cancel():
         return
     if inner.cancelled():
-        outer.set_exception(WorkerLostError("the connection to the cluster was lost"))
+        outer.set_exception(
+            WorkerLostError("the connection to the cluster was lost", "run the same command again")
+        )
     elif (error := inner.exception()) is not None:
         outer.set_exception(_as_raised(error))
     else:
@@ -152,12 +154,17 @@ def _as_raised(error: BaseException) -> BaseException:
         return error
     name = type(error).__name__
     if name == "KilledWorker":
-        return WorkerLostError(f"{MOST_DEATHS} or more workers died of it (out of memory?)")
+        return WorkerLostError(
+            f"{MOST_DEATHS} or more workers died of one call",
+            "give workers more memory, or use fewer processes",
+        )
     if name in {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}:
-        return WorkerLostError("the connection to the cluster was lost")
+        return WorkerLostError(
+            "the connection to the cluster was lost", "run the same command again"
+        )
     if isinstance(error, ImportError) or "deserializ" in str(error).lower():
         text = cut(str(error), 200)
-        return WorkerLostError(f"a worker has another installation than this process: {text}")
+        return WorkerLostError(f"a worker has another installation than this process ({text})")
     return error
 
 
@@ -201,9 +208,9 @@ def on_this_machine(count: int) -> Dask:
         while len(client.nthreads()) < count:
             ended = [call for call in calls if call.done()]
             if ended:
-                raise DataError(f"Dask did not start on this machine: {ended[0].exception()}")
+                raise _not_started(f" ({ended[0].exception()})")
             if time.monotonic() > end:
-                raise _late()
+                raise _not_started()
             time.sleep(TICK)
         for call in calls:
             call.add_done_callback(lambda _: client.close() if client.status == "running" else None)
@@ -216,19 +223,18 @@ def _heard(child: Worker, end: float) -> str:
         word, text = child.receive(end)
     except TimeoutError:
         child.end()
-        raise _late() from None
+        raise _not_started() from None
     except EOFError:
         child.end()
-        raise DataError(f"Dask did not start on this machine: {child.last_words}") from None
+        raise _not_started(f" ({child.last_words})") from None
     if word != "address":
-        raise DataError(f"Dask did not start on this machine: {text}")
+        raise _not_started(f" ({text})")
     return str(text)
 
 
-def _late() -> DataError:
-    return DataError(
-        f"Dask did not start on this machine within {START:g} s; --processes does without it"
-    )
+def _not_started(why: str = "") -> DataError:
+    why = why or f" within {START:g} s"
+    return DataError(f"Dask did not start on this machine{why}", "use --processes")
 
 
 def _check_loopback() -> None:
@@ -239,7 +245,7 @@ def _check_loopback() -> None:
         except OSError as error:
             text = f"there is no loopback interface ({LOOPBACK}: {error.strerror})"
             raise DataError(
-                f"Dask cannot start on this machine: {text}; --processes needs none"
+                f"Dask cannot start on this machine ({text})", "use --processes"
             ) from error
 
 
@@ -251,12 +257,15 @@ def _check_certificates(distributed: Any, address: str) -> None:
         known = distributed.Security().get_connection_args("client")["ssl_context"]
     except (OSError, ValueError, TypeError) as error:
         text = cut(str(error), 200)
-        raise DataError(f"{address}: certificates in the configuration of Dask: {text}") from error
+        raise DataError(
+            f"the certificates in Dask's configuration cannot be used ({text})", where=address
+        ) from error
     if known is None:
         raise UsageError(
-            f"{address}: TLS needs certificates: distributed.comm.tls.ca-file, client.cert and "
-            "client.key of Dask's configuration (docs/how-to/sweeps-and-clusters.md)"
-        )
+            "TLS needs certificates",
+            "set distributed.comm.tls.ca-file, client.cert and client.key in Dask's "
+            "configuration (docs/how-to/sweeps-and-clusters.md)", where=address,
+        )  # fmt: skip
 
 
 def _client(distributed: Any, said: str, given: dict[str, str]) -> Any:
@@ -265,7 +274,9 @@ def _client(distributed: Any, said: str, given: dict[str, str]) -> Any:
         return distributed.Client(**given, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         text = cut(str(error).partition("\n")[0], 200) or type(error).__name__
-        raise DataError(f"{said}: no Dask scheduler answers: {text}") from error
+        raise DataError(
+            f"no Dask scheduler answers: {text}", "start one, or use --processes", where=said
+        ) from error
 
 
 def _silence() -> None:
@@ -280,6 +291,6 @@ def _distributed() -> Any:
         import distributed  # noqa: PLC0415 (an extra)
     except ImportError as error:
         raise UsageError(
-            "clusters need Dask: pip install 'boolcomp[cluster]'; --processes needs nothing more"
+            "clusters need Dask", "pip install 'boolcomp[cluster]', or use --processes"
         ) from error
     return distributed

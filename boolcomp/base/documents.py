@@ -50,8 +50,8 @@ class DocumentReader:
     where: str
     forms: Mapping[type, tuple[Any, Callable[[Any], Any]]]
 
-    def fail(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}: {problem}")
+    def fail(self, problem: str, hint: str = "") -> NoReturn:
+        raise DataError(problem, hint, where=self.where)
 
     def read(self, kind: Any, given: Any, path: str) -> Any:
         """Return the value of a type that a document states; `path` is that of its key."""
@@ -63,7 +63,7 @@ class DocumentReader:
             return self.read(parts[0], given, path)
         if origin is typing.Literal:
             if given not in parts:
-                self.fail(f"{path} {shown(given)} is not known{suggestion(given, parts)}")
+                self.fail(f"{path} {shown(given)} is not known", suggestion(given, parts))
             return given
         if origin is tuple:
             return self._items(parts, given, path)
@@ -96,7 +96,7 @@ class DocumentReader:
                 found[name] = self.read(hint, section[name], inner)
             elif needed:
                 others = [key for key in section if key not in kind.__dataclass_fields__]
-                self.fail(f"{inner!r} is missing{suggestion(name, others)}")
+                self.fail(f"{inner!r} is missing", suggestion(name, others))
         return kind(**found)
 
 

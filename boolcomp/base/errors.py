@@ -9,7 +9,7 @@ import re
 import reprlib
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # --------------------------------------------------------------------------------------------------
 # Errors of users. Each class has its exit code: 1 for bad data and for guarantees that do not hold,
-# 2 for wrong usage.
+# 2 for wrong usage and for names that do not exist.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -28,12 +28,36 @@ LONGEST_MESSAGE = 1200  # characters
 
 
 class BoolcompError(Exception):
-    """Base class of all errors that a user can correct; the text is the whole message."""
+    """Base class of all errors that a user can correct: what is wrong, a hint, and where.
+
+    The text is `where: what; hint`. The command line prints the hint on its own line.
+    """
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(cut(message, LONGEST_MESSAGE))
+    def __init__(self, what: str = "", hint: str = "", *, where: object = "") -> None:
+        self.what = cut(what, LONGEST_MESSAGE)
+        self.hint = cut(hint.strip(), LONGEST_MESSAGE)
+        self.where = cut(str(where), LONGEST_MESSAGE)
+        super().__init__(
+            f"{self.where}{': ' * bool(self.where)}{self.what}{'; ' * bool(self.hint)}{self.hint}"
+        )
+
+    @property
+    def report(self) -> str:
+        """The error in two lines for the command line."""
+        where = f" ({self.where})" if self.where else ""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"error: {self.what}{where}{hint}"
+
+    @classmethod
+    def around(cls, error: Exception, where: object) -> Self:
+        """Return an error with the text of another one, and a place around its own."""
+        if not isinstance(error, BoolcompError):
+            return cls(str(error), where=where)
+        inside = error.where.startswith(str(where))
+        parts = [error.where] if inside else [str(where), error.where]
+        return cls(error.what, error.hint, where=", ".join(filter(None, parts)))
 
 
 class DataError(BoolcompError):
@@ -42,6 +66,12 @@ class DataError(BoolcompError):
 
 class UsageError(BoolcompError):
     """The command or function was used wrongly: unknown name, value out of range."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class NotFoundError(DataError):
+    """A file or folder of this name does not exist."""
 
     exit_code: ClassVar[int] = 2
 
@@ -85,10 +115,10 @@ def cut(text: str, most: int = LONGEST_NAME) -> str:
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
 
 
-def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str:
-    """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing.
+def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `did you mean 'x'? ` for the nearest allowed spelling, or nothing.
 
-    `cutoff` is the required similarity: 0 accepts any spelling, 1 only an equal one.
+    It begins a hint. `cutoff` is the required similarity: 0 accepts any spelling, 1 equal ones.
     """
     given = str(name)
     if len(given) > LONGEST_NAME:
@@ -96,7 +126,7 @@ def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str
     near = difflib.get_close_matches(given, list(allowed), n=2, cutoff=cutoff)
     if not near:
         return ""
-    return f" (did you mean {' or '.join(repr(word) for word in near)}?)"
+    return f"did you mean {' or '.join(repr(word) for word in near)}? "
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
@@ -109,20 +139,32 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
         for name in named:
             if name not in names:
                 hint = suggestion(name, names)
-                raise UsageError(f"{code.co_name} has no {name!r}{hint}: it has {listing(names)}")
+                raise UsageError(
+                    f"{code.co_name} has no {name!r}", f"{hint}it has {listing(names)}"
+                )
         return function(*args, **named)
 
     return called
 
 
-def require_name(kind: str, name: object, allowed: Collection[str], **removed: str) -> None:
-    """Raise a UsageError with the nearest allowed name unless a name is allowed.
+def unknown(
+    kind: str, name: object, allowed: Iterable[str], more: str = "", near: Iterable[str] = ()
+) -> UsageError:
+    """Return the error of a name that is not allowed; `more` ends the list of allowed names.
 
-    `removed` maps names of former versions to hints.
+    The hint is the nearest name of `near` (usually those allowed), and the list if it is short.
     """
+    names = list(allowed)
+    known, nearest = listing([*names, more] if more else names), suggestion(name, near or names)
+    plural = f"{kind[:-1]}ies" if kind.endswith("ry") else f"{kind.removesuffix('s')}s"
+    every = "" if nearest and len(known) > LONGEST_NAME else f"{plural} are {known}"
+    return UsageError(f"unknown {kind} {shown(name)}", f"{nearest}{every}")
+
+
+def require_name(kind: str, name: object, allowed: Collection[str], more: str = "") -> None:
+    """Raise the error of an unknown name unless a name is allowed."""
     if name not in allowed:
-        hint = f" ({removed[str(name)]})" if str(name) in removed else suggestion(name, allowed)
-        raise UsageError(f"{kind} {shown(name)}{hint}: {kind}s are {listing(allowed)}")
+        raise unknown(kind, name, allowed, more)
 
 
 NO_CONES = (
@@ -157,7 +199,9 @@ def whole(name: str, given: object) -> int:
     """Return a whole number: 8, `8.0` or `"8"`."""
     value = _value(given)
     if value is None or value != value // 1:
-        raise UsageError(f"{name} {shown(given)}: give a whole number")
+        raise UsageError(
+            f"{name} {shown(given)} is not a whole number", "give a whole number, such as 8"
+        )
     return int(given) if isinstance(given, int) else int(value)
 
 
@@ -165,14 +209,14 @@ def real(name: str, given: object) -> float:
     """Return a number: 30, or `"30"`."""
     value = _value(given)
     if value is None:
-        raise UsageError(f"{name} {shown(given)}: give a number")
+        raise UsageError(f"{name} {shown(given)} is not a number", "give a number, such as 0.5")
     return value
 
 
 def flag(name: str, given: object) -> bool:
     """Return a Boolean; refuse any other type."""
     if type(given).__name__ not in {"bool", "bool_"}:  # numpy's too, without importing it
-        raise UsageError(f"{name} {shown(given)}: give True or False")
+        raise UsageError(f"{name} {shown(given)} is not a Boolean", "give True or False")
     return bool(given)
 
 
@@ -188,7 +232,7 @@ def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, 
     values = [_value(part) for part in parts]
     known = [value for value in values if value is not None and abs(value) <= MOST]
     if len(known) < len(values):
-        raise UsageError(f"{name} {shown(given)}: {advice}; at most {MOST:g}")
+        raise UsageError(f"{name} {shown(given)} is not a list of numbers up to {MOST:g}", advice)
     return tuple(known)
 
 
@@ -202,7 +246,9 @@ def masses(name: str, given: Reals) -> tuple[float, ...]:
         if len(found) > MOST_MASSES:
             break
     if len(found) > MOST_MASSES:
-        raise UsageError(f"{name} {shown(given)}: more than {MOST_MASSES} masses")
+        raise UsageError(
+            f"{name} {shown(given)} has more than {MOST_MASSES} masses", "use a larger step"
+        )
     return tuple(found)
 
 
@@ -210,7 +256,7 @@ def _stepped(name: str, part: str, given: str) -> list[float]:
     """Return the masses of `low:high:step`, each the double nearest to its decimal."""
     from decimal import Decimal  # noqa: PLC0415 (few commands need it)
 
-    wrong = UsageError(f"{name} {shown(given)}: {MASSES}; at most {MOST:g}")
+    wrong = UsageError(f"{name} {shown(given)} is no list of masses up to {MOST:g} kg", MASSES)
     try:
         low, high, step = (Decimal(text.strip()) for text in part.split(":"))
     except (ValueError, ArithmeticError):
@@ -224,7 +270,7 @@ def _stepped(name: str, part: str, given: str) -> list[float]:
 
 def widths(name: str, given: Widths | None) -> dict[str, int]:
     """Return the bits of input words from `10`, `q=12,qd=8` or a mapping."""
-    wrong = UsageError(f"{name} {shown(given)}: {BITS}")
+    wrong = UsageError(f"{name} {shown(given)} is no number of bits", BITS)
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -239,7 +285,7 @@ def widths(name: str, given: Widths | None) -> dict[str, int]:
     found = {}
     for key, bits in pairs:
         if str(key) in found:
-            raise UsageError(f"{name} {shown(given)}: {shown(str(key))} is given twice")
+            raise UsageError(f"{name} {shown(given)} has {shown(str(key))} twice")
         try:
             found[str(key)] = whole(name, bits)
         except UsageError:
@@ -322,13 +368,13 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     text = text.removeprefix("\ufeff")  # some editors begin files with it
     for row, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:  # tomllib takes time that grows with their square
-            raise DataError(f"{where}:{row}: more than {MOST_DOTS} dots in a line")
+            raise DataError(f"more than {MOST_DOTS} dots in a line", where=f"{where}:{row}")
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise DataError(f"{where}: not read: its arrays or tables are nested too deep") from error
+        raise DataError("arrays or tables nested too deep", where=where) from error
     except ValueError as error:  # also an integer of thousands of digits
-        raise DataError(f"{where}: not a TOML file: {cut(str(error), 200)}") from error
+        raise DataError(f"not a TOML file: {cut(str(error), 200)}", where=where) from error
 
 
 def parse_json(text: str, where: str, most: int = MOST_JSON) -> Any:
@@ -339,13 +385,13 @@ def parse_json(text: str, where: str, most: int = MOST_JSON) -> Any:
     import json  # noqa: PLC0415 (few readers of numbers need it)
 
     if len(text) > most:
-        raise DataError(f"{where}: too large: at most {most} characters of JSON are read")
+        raise DataError(f"larger than {most} characters of JSON", where=where)
     if _depth(text) > MOST_DEPTH:
-        raise DataError(f"{where}: not read: nested deeper than {MOST_DEPTH} arrays or objects")
+        raise DataError(f"arrays or objects nested deeper than {MOST_DEPTH}", where=where)
     try:
         return json.loads(text)
     except ValueError as error:  # also an integer of thousands of digits
-        raise DataError(f"{where}: damaged: not JSON ({cut(str(error), 200)})") from error
+        raise DataError(f"damaged, not JSON: {cut(str(error), 200)}", where=where) from error
 
 
 def _depth(text: str) -> int:
@@ -498,12 +544,12 @@ def installing(name: str, extra: str | None = None) -> str:
     return f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
 
 
-def needed(name: str) -> str:
-    return f"this needs {name}: {installing(name)}"
+def missing_package(name: str) -> MissingPackageError:
+    return MissingPackageError(f"this needs the package {name}", installing(name))
 
 
 def require(*names: str) -> None:
     """Raise a MissingPackageError if one of these packages is not installed."""
     for name in names:
         if not is_there(name):
-            raise MissingPackageError(needed(name))
+            raise missing_package(name)

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from boolcomp.base.errors import MOST_JSON, DataError, parse_json, suggestion
+from boolcomp.base.errors import MOST_JSON, DataError, NotFoundError, parse_json, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -58,7 +58,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         # Line ends as in text mode.
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+        raise DataError(f"not UTF-8 text (byte {error.start})", where=path) from error
 
 
 def read_json(path: Path, most: int = MOST_JSON) -> Any:
@@ -71,7 +71,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         size = os.fstat(stream.fileno()).st_size
         data = b"" if size > most else stream.read(most + 1)
     if max(size, len(data)) > most:
-        raise DataError(f"{path}: too large: at most {most} bytes are read")
+        raise DataError(f"larger than {most} bytes", where=path)
     return data
 
 
@@ -87,18 +87,22 @@ def regular_file(path: Path) -> Iterator[BinaryIO]:
 
 def unreadable(path: Path, error: OSError) -> DataError:
     """Return the error of a path that cannot be read, with a hint for a misspelt name."""
-    hint = similar_names(path) if isinstance(error, FileNotFoundError) else ""
-    return DataError(f"{path}: cannot be read: {error.strerror or error}{hint}")
+    if isinstance(error, FileNotFoundError):
+        return NotFoundError("no such file or folder", similar_names(path), where=path)
+    return DataError(f"cannot be read: {error.strerror or error}", where=path)
 
 
 def similar_names(path: Path, suffixes: Collection[str] | None = None) -> str:
-    """Return ` (did you mean 'x'?)` for a similar name in the folder of a path, or nothing."""
+    """Return a hint with a similar name in the folder of a path, or nothing."""
     try:
         with os.scandir(path.parent) as entries:
             names = sorted(one.name for one in islice(entries, MOST_NAMES))
     except (OSError, ValueError):
         return ""
-    near = [one for one in names if suffixes is None or Path(one).suffix in suffixes]
+    near = [
+        one for one in names
+        if one != path.name and (suffixes is None or Path(one).suffix in suffixes)
+    ]  # fmt: skip
     return suggestion(str(path), [str(path.parent / one) for one in near], cutoff=0.75)
 
 
@@ -108,7 +112,7 @@ def _handle(path: Path) -> int:
         _require_regular(path, path.stat().st_mode)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except ValueError as error:
-        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+        raise DataError(f"the file name {str(path)!r} contains a zero byte") from error
     try:
         _require_regular(path, os.fstat(handle).st_mode)  # it may have been exchanged
     except BaseException:
@@ -121,7 +125,7 @@ def _require_regular(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
-        raise DataError(f"{path}: cannot be read: not a regular file")
+        raise DataError("cannot be read: not a regular file", where=path)
 
 
 def is_file(path: Path) -> bool:
@@ -257,18 +261,20 @@ def telling(path: object) -> Iterator[None]:
         yield
     except OSError as error:
         text = error.strerror or type(error).__name__
-        raise DataError(f"{path}: cannot be written: {text}") from error
+        raise DataError(f"cannot be written: {text}", where=path) from error
     except ValueError as error:
         if "\0" not in str(path):
             raise
-        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+        raise DataError(f"the file name {str(path)!r} contains a zero byte") from error
 
 
 @contextlib.contextmanager
 def _replaced(target: Path, mode: int | None, *, durable: bool) -> Iterator[BinaryIO]:
     """Provide a stream for a new file; `mode` is that of the existing file (None: no file)."""
     if mode is not None and stat.S_ISDIR(mode):
-        raise DataError(f"{target}: cannot be written: it is a folder")
+        raise DataError(
+            "cannot be written: it is a folder", "give the name of a file", where=target
+        )
     with folder_of(target):
         with _temporary_file(target) as (stream, temporary):
             yield stream
@@ -291,8 +297,10 @@ def check_place(path: Path) -> None:
         folder = next(one for one in path.absolute().parents if one.exists())
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        import tempfile  # noqa: PLC0415 (few commands need it)
+
+        with tempfile.TemporaryFile(dir=folder):  # rights alone do not tell, as of root in /proc
+            pass
 
 
 def _output_mode(path: Path) -> int | None:
@@ -304,15 +312,15 @@ def _output_mode(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(mode):
-        raise DataError(f"{path}: cannot be written: it is a folder")
+        raise DataError("cannot be written: it is a folder", "give the name of a file", where=path)
     if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
         return mode
     if stat.S_ISCHR(mode) and _TERMINAL.fullmatch(os.path.realpath(path)):
         return mode
     raise DataError(
-        f"{path}: cannot be written: neither a file nor a pipe, and of devices only /dev/null, "
-        "/dev/stdout, /dev/stderr, /dev/fd/N and terminals are taken"
-    )
+        "cannot be written: neither a file nor a pipe",
+        "of devices, use /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N or a terminal", where=path,
+    )  # fmt: skip
 
 
 def _plain(path: Path) -> str:
@@ -334,7 +342,7 @@ def _sink(path: Path) -> int:
                 raise
             if time.monotonic() >= end:
                 text = f"nobody has read from this pipe for {PATIENCE:g} s"
-                raise DataError(f"{path}: cannot be written: {text}") from error
+                raise DataError(f"cannot be written: {text}", where=path) from error
             time.sleep(TICK)
         else:
             os.set_blocking(handle, True)

@@ -298,7 +298,7 @@ SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def require_charts() -> None:
     """Raise a `UsageError` where no chart can be made: before what is drawn is measured."""
     if not is_there("vl-convert-python"):
-        raise UsageError(f"charts need vl-convert-python: {installing('vl-convert-python')}")
+        raise UsageError("charts need vl-convert-python", installing("vl-convert-python"))
 
 
 @functools.lru_cache(maxsize=256)  # a page that is written again while work goes on

@@ -196,6 +196,7 @@ def end(process: Popen[bytes]) -> None:
 
 Result = TypeVar("Result")
 
+PATIENCE = 0.5  # seconds for a process to end by itself, before it is killed
 TICK = 0.001  # seconds between two calls of `idle`
 MOST_DEATHS = 3  # of workers under one call, before it is what kills them
 LOOKS, NAP = 200, 1e-4  # at shared memory before a process sleeps, and how long it does: seconds
@@ -224,7 +225,7 @@ def require_shared() -> None:
     """Raise a `UsageError` where workers cannot inherit shared memory and descriptors."""
     if os.name != "posix":
         raise UsageError(
-            "several processes that share memory need Linux or another POSIX system: use one"
+            "several processes that share memory need a POSIX system", "use one process"
         )
 
 
@@ -352,7 +353,7 @@ class Worker:
         word, answer = self.receive(end, idle)
         if word == "done":
             return answer  # type: ignore[no-any-return]
-        raise answer if word == "raised" else DataError(f"a worker process failed: {answer}")
+        raise answer if word == "raised" else DataError(f"a worker process failed ({answer})")
 
     def kill(self) -> None:
         self.process.kill()
@@ -386,14 +387,16 @@ class Processes(Executor):
         initializer: Callable[..., object] | None = None,
         initargs: tuple[Any, ...] = (),
         deaths: int = MOST_DEATHS,
+        label: str = "",
         **options: Any,
     ) -> None:
-        """Take the number of workers, and options of each `Worker`."""
+        """Take the number of workers, and options of each `Worker`; `label` is for messages."""
         self.ahead = 2 * processes
         self._prepared = initializer, initargs
         self._options = {"environment": ONE_THREAD, **options}
         self._closed, self._owner = False, os.getpid()
         self._most, self._deaths, self._lock = processes, deaths, threading.Lock()
+        self._label, self._ended = label, 0
         self._workers: list[Worker] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(processes)
@@ -419,10 +422,11 @@ class Processes(Executor):
                 return worker.call(_called, function, given, named)
             if self._closed:
                 break
+        count = f"{self._deaths} worker processes" if self._deaths > 1 else "a worker process"
         raise WorkerLostError(
-            f"{self._deaths} worker processes died of one call (out of memory?); the "
-            "finished work is kept: run the same command again"
-        )
+            f"{count} died of one call{how_it_ended(self._ended)}",
+            "run the same command again: it continues from the finished work", where=self._label,
+        )  # fmt: skip
 
     @contextlib.contextmanager
     def _lent(self) -> Iterator[Worker]:
@@ -435,7 +439,7 @@ class Processes(Executor):
         try:
             yield worker
         except EOFError:  # it has died
-            self._drop(worker)
+            self._drop(worker, PATIENCE)
             raise
         finally:
             if worker in self._workers:
@@ -457,10 +461,10 @@ class Processes(Executor):
                 raise
         return new
 
-    def _drop(self, worker: Worker) -> None:
+    def _drop(self, worker: Worker, patience: float = 0.0) -> None:
         with self._lock:
             self._workers.remove(worker)
-        worker.end()
+        self._ended = worker.end(patience)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
         """End the workers after the submitted calls; a forked child does nothing."""
@@ -493,13 +497,21 @@ class Processes(Executor):
 
 def _require_owner(owner: int) -> None:
     if os.getpid() != owner:
-        raise UsageError("these workers are of the process that was forked: start others")
+        raise UsageError("these workers are of the process that was forked", "start others")
 
 
 def _forgotten(workers: list[Worker], owner: int) -> None:
     """End workers that have nothing to do, unless this is the child of a fork."""
     while workers and os.getpid() == owner:
         workers.pop().end()
+
+
+def how_it_ended(code: int) -> str:
+    """Return the exit code of a process, or the name of its signal, in brackets for messages."""
+    if code >= 0:
+        return f" (exit code {code})" if code else ""
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f" ({name}{', perhaps for lack of memory' if name == 'SIGKILL' else ''})"
 
 
 class Team:
@@ -511,13 +523,13 @@ class Team:
 
     def __init__(
         self, prepare: Callable[..., object], setups: Sequence[tuple[Any, ...]],
-        deaths: int = MOST_DEATHS,
+        deaths: int = MOST_DEATHS, label: Callable[[int], str] = "worker {}".format,
     ) -> None:  # fmt: skip
         from boolcomp.base.shared_memory import Arena  # noqa: PLC0415 (imports numpy)
 
         require_shared()
         self.memory, self._owner = Arena(), os.getpid()
-        self._prepare, self._setups, self._deaths = prepare, setups, deaths
+        self._prepare, self._setups, self._deaths, self._label = prepare, setups, deaths, label
         self._members: list[Processes] = []
         weakref.finalize(self, self.memory.close)
 
@@ -542,9 +554,9 @@ class Team:
             self._members = [
                 Processes(
                     1, memory=self.memory, initializer=self._prepare, initargs=setup,
-                    deaths=self._deaths,
+                    deaths=self._deaths, label=self._label(k),
                 )
-                for setup in self._setups
+                for k, setup in enumerate(self._setups)
             ]  # fmt: skip
         calls: list[Future[Result]] = []
         try:
@@ -572,12 +584,15 @@ class Team:
             self.memory.close()
 
 
+_yielded = getattr(os, "sched_yield", lambda: time.sleep(0))
+
+
 def wait_until(ready: Callable[[], bool]) -> None:
     """Return when another process has made something true in shared memory."""
     for _ in range(LOOKS):
         if ready():
             return
-        os.sched_yield()
+        _yielded()
     while not ready():
         time.sleep(NAP)
 

@@ -100,11 +100,11 @@ def read_kept(path: Path) -> str:
         return read_text(path)  # a folder that was named is trusted; what ships is as the program
     content = read_private(path)
     if content is None:
-        raise DataError(f"{path}: belongs to another user, or others may write to it")
+        raise DataError("belongs to another user, or others may write to it", where=path)
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+        raise DataError(f"not UTF-8 text (byte {error.start})", where=path) from error
 
 
 def read_private(path: Path) -> bytes | None:
@@ -358,7 +358,9 @@ def place_of(where: Where) -> ResultPlace:
     if "://" in text and isinstance(where, str):
         return bucket(text)
     if not text:
-        raise UsageError(f"{shown(text)} is no place of results: give a folder, or s3://…")
+        raise UsageError(
+            f"{shown(text)} is no place of results", "give a folder, or s3://BUCKET/PATH"
+        )
     return Folder(Path(text))
 
 
@@ -462,17 +464,17 @@ class Bucket:
         path = f"{self.address}/{name}"
         data: bytes = self._asked(lambda: _system(self.address).cat_file(path, end=MOST_BYTES + 1))
         if len(data) > MOST_BYTES:
-            raise DataError(f"{path}: too large: at most {MOST_BYTES} bytes are read")
+            raise DataError(f"larger than {MOST_BYTES} bytes", where=path)
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+            raise DataError(f"not UTF-8 text (byte {error.start})", where=path) from error
 
     def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
         """Put an object; its name has no stem, so that readers know it."""
         del stem, durable
         if self.address in _failed:
-            raise DataError(f"{self.address}: {_failed[self.address]}")
+            raise DataError(_failed[self.address], where=self.address)
         path = f"{self.address}/{name}"
         self._asked(lambda: _system(self.address).pipe_file(path, text.encode()))
         return name
@@ -487,7 +489,9 @@ class Bucket:
         except DataError as error:
             raise DataError(f"--store {error}") from error
         if found != FORMAT:
-            raise DataError(f"--store {self.address}: its {HEAD} says {shown(found)}")
+            raise DataError(
+                f"no store of boolcomp: its {HEAD} contains {shown(found)}", "use another --store"
+            )
         return self
 
     def _head(self) -> str:
@@ -502,7 +506,7 @@ class Bucket:
         try:
             answer = _within(DEADLINE, ask)
         except FileNotFoundError as error:
-            raise MissingError(f"{self.address}: there is no such object, or bucket") from error
+            raise MissingError("there is no such object, or bucket", where=self.address) from error
         except TimeoutError:
             why, failures = f"no answer within {DEADLINE:g} s", MOST_FAILURES
         except Exception as error:  # noqa: BLE001 (whatever a store and its library say)
@@ -515,8 +519,8 @@ class Bucket:
         if failures >= MOST_FAILURES and self.address not in _failed:
             _failed[self.address] = why
             warnings.warn(f"{self.address}: {why}: it is not used", DataWarning, stacklevel=5)
-            raise MissingError(f"{self.address}: {why}")
-        raise DataError(f"{self.address}: {why}")
+            raise MissingError(why, where=self.address)
+        raise DataError(why, where=self.address)
 
     def __str__(self) -> str:
         return self.address
@@ -526,21 +530,21 @@ def bucket(address: str) -> ResultPlace:
     """Return the place of an address or raise a `UsageError`. `file://` is a folder."""
     scheme = urlsplit(address).scheme
     if "::" in address or not address.isprintable():
-        raise UsageError(f"{shown(address)} is no place of results: {WHERE}")
+        raise UsageError(f"{shown(address)} is no place of results", WHERE)
     if scheme in ("file", "local"):
         return Folder(Path(address.split("://", 1)[1] or "/"))
     try:
         from fsspec import available_protocols, registry  # noqa: PLC0415 (an extra)
     except ImportError:
         raise UsageError(
-            f"{shown(address)} needs fsspec, and for s3:// s3fs: pip install 'boolcomp[cluster]'"
+            f"{shown(address)} needs fsspec, and for s3:// s3fs", "pip install 'boolcomp[cluster]'"
         ) from None
     known = {*available_protocols(), *registry}
     if scheme not in known:
-        hint = suggestion(scheme, sorted(known))
-        raise UsageError(f"{shown(address)}: no kind of store is called {shown(scheme)}{hint}")
+        hint = suggestion(scheme, sorted(known), 0.5)
+        raise UsageError(f"no kind of store is called {shown(scheme)}", hint, where=shown(address))
     if not address.split("://", 1)[1].strip("/"):
-        raise UsageError(f"{shown(address)} names no bucket: {WHERE}")
+        raise UsageError(f"{shown(address)} names no bucket", WHERE)
     return Bucket(address.rstrip("/"))
 
 

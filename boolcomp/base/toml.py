@@ -75,25 +75,29 @@ class TomlTable:
             found.check_keys(allowed)
         return found
 
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.at(key)}: {problem}")
+    def fail(self, key: str, problem: str, hint: str = "") -> NoReturn:
+        """Raise a `DataError` that names the key and its line."""
+        label = f"{self.path}{cut(key)}: " if self.path or key else ""
+        raise DataError(f"{label}{problem}", hint, where=self.line(key))
 
     def warn(self, key: str, problem: str) -> None:
         warnings.warn(f"{self.at(key)}: {problem}", DataWarning, stacklevel=4)
 
     def at(self, key: str) -> str:
-        """Return file, line (that of the key or else of its table, if known) and key."""
+        return f"{self.line(key)}: {self.path}{cut(key)}"
+
+    def line(self, key: str) -> str:
+        """Return file and line, that of the key or else of its table, if known."""
         path, lines = f"{self.path}{key}", lines_of(self.text)
         line = lines.get(path) or lines.get(path.rpartition(".")[0])
-        place = f"{self.where}:{line}" if line else self.where
-        return f"{place}: {self.path}{cut(key)}" if path else place
+        return f"{self.where}:{line}" if line else self.where
 
     def check_keys(self, allowed: Collection[str]) -> None:
         """Raise a DataError for a key that is not allowed."""
         for key in self.table:
             if key not in allowed:
-                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
-                self.fail(key, f"unknown key{hint}")
+                near = suggestion(key, allowed) or f"keys are {listing(allowed)}"
+                self.fail(key, "unknown key", near)
 
     def value(self, key: str, default: Any = None) -> Any:
         """Return a key's value; a missing key without a default is an error."""
@@ -114,8 +118,7 @@ class TomlTable:
         """Return one of the allowed texts."""
         value = self.value(key, default)
         if value not in allowed:
-            hint = suggestion(value, allowed) or f" (allowed: {listing(allowed)})"
-            self.fail(key, f"unknown {key} {shown(value)}{hint}")
+            self.fail(key, f"unknown {key} {shown(value)}", f"use {listing(allowed)}")
         return str(value)
 
     def truth(self, key: str, *, default: bool | None = None) -> bool:

@@ -99,31 +99,33 @@ def way(where: Any) -> tuple[str, int]:
     if not isinstance(where, str):
         if hasattr(where, "get_executor"):
             return "client", 0
-        raise UsageError(f"a {type(where).__name__} runs no calls: {WAYS}")
+        raise UsageError(f"a {type(where).__name__} cannot run calls", WAYS)
     if where == HERE:
         return HERE, 0
     counted = _COUNTED.fullmatch(where)
     if counted is None:
         if "://" not in where and "/" not in where and "." not in where:
             hint = suggestion(where, (HERE, "processes:2", "local:2"))
-            raise UsageError(f"cluster {shown(where)}{hint}: {WAYS}")
+            raise UsageError(f"unknown cluster {shown(where)}", f"{hint}{WAYS}")
         if "://" not in where:
             scheduler_address(where)
         return "address", 0
     kind, count = counted[1], int(counted[2]) if counted[2].isdecimal() else 0
     if not 1 <= count <= MOST_PROCESSES:
         of = "processes" if kind == "processes" else "workers of local"
-        raise UsageError(f"cluster {shown(where)}: {of} are 1 to {MOST_PROCESSES}, as in {kind}:2")
+        raise UsageError(
+            f"cluster {shown(where)} has a wrong number of {of}", f"use 1 to {MOST_PROCESSES}"
+        )
     return kind, count
 
 
 def scheduler_address(path: str) -> str:
     """Return the address in a scheduler file; Dask would wait for a missing one."""
     if not is_file(Path(path)):
-        raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
+        raise UsageError("no such scheduler file", "give a file, or tcp://host:8786", where=path)
     document = read_json(Path(path))
     if not isinstance(document, dict) or not isinstance(document.get("address"), str):
-        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address")
+        raise DataError("not a scheduler file of Dask: it names no address", where=path)
     return str(document["address"])
 
 
@@ -235,7 +237,7 @@ class Workers:
         """Return so many processes of this machine, or a cluster: one of them is given."""
         if cluster is not None:
             if processes is not None:
-                raise UsageError("processes are of this machine, a cluster is another way: say one")
+                raise UsageError("processes and a cluster exclude each other", "give one of them")
             return cls(cluster)
         count = 1 if processes is None else processes
         if not 1 <= count <= MOST_PROCESSES:

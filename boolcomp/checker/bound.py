@@ -76,7 +76,7 @@ def read_bounds(section: CertificateSection) -> ClaimedBounds:
         elif condition and not unproved:
             unproved = tuple(int(word[1:]) for word in condition[1].split())
         else:
-            raise DataError(f"{section.where(row)}: {shown(line)} is no bound")
+            raise DataError(f"{shown(line)} is no bound", where=section.where(row))
     return ClaimedBounds(tuple(outputs), unproved)
 
 

@@ -493,7 +493,7 @@ def _same_robot(origin: Origin, source: ClaimSource) -> CheckedCases:
     try:
         theirs = document_of(source.text)
     except DataError as error:
-        raise DataError(f"{source.where}: {error}") from error
+        raise DataError.around(error, source.where) from error
     mine = document_of(origin.robot)
     _snap(theirs)
     pairs = list(zip(mine["joint"], theirs["joint"], strict=False))
@@ -577,5 +577,5 @@ def _same_function(load: LoadFiles, origin: Origin, source: ClaimSource) -> Chec
             for name, value in mine.items():
                 _require_same(_alike([value], [theirs[name]], space), f"{name} is another function")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"{source.where}: not a function file ({error!r})") from error
+        raise DataError(f"not a function file ({error!r})", where=source.where) from error
     return CheckedCases(len(inputs) + len(claimed), "inputs in order, units, outputs")

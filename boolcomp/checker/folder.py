@@ -73,11 +73,13 @@ def parse(text: str) -> Certificate:
     """Split a certificate into claim and sections; a `DataError` names the offending line."""
     lines = text.split("\n")
     if lines[0] not in (FIRST_LINE, OLD_LINE) or lines.pop() != "":
-        raise DataError(f"{NAME}:1: the first line must be {FIRST_LINE!r}, the last one complete")
+        raise DataError(
+            f"the first line must be {FIRST_LINE!r}, the last one complete", where=f"{NAME}:1"
+        )
     heads = [place for place, line in enumerate(lines) if line.startswith("=")]
     expected = CLAIM if lines[0] == FIRST_LINE else "== load 0"
     if not heads or heads[0] != 1 or lines[1] != expected:
-        raise DataError(f"{NAME}:2: {expected!r} must follow {lines[0]!r}")
+        raise DataError(f"{expected!r} must follow {lines[0]!r}", where=f"{NAME}:2")
     ends = [*heads[1:], len(lines)]
     claim = None
     if lines[0] == FIRST_LINE:
@@ -86,7 +88,7 @@ def parse(text: str) -> Certificate:
     for place, end in zip(heads, ends, strict=True):
         line, name = lines[place], lines[place][2:]
         if line in OF_CONES:
-            raise DataError(f"{NAME}:{place + 1}: {NO_CONES}")
+            raise DataError(NO_CONES, where=f"{NAME}:{place + 1}")
         if load := _LOAD.fullmatch(line):
             good = int(load[1]) == len(loads) and end == place + 1
             loads.append({})
@@ -96,9 +98,9 @@ def parse(text: str) -> Certificate:
                 loads[-1][name] = CertificateSection(tuple(lines[place + 1 : end]), place + 2)
         if not good:
             raise DataError(
-                f"{NAME}:{place + 1}: {shown(line)} does not begin the next load or a section "
-                f"that this load does not have yet: {', '.join(SECTIONS)}"
-            )
+                f"{shown(line)} does not begin the next load or a section that this load does "
+                "not have yet", f"sections are {', '.join(SECTIONS)}", where=f"{NAME}:{place + 1}",
+            )  # fmt: skip
     return Certificate(claim, tuple(loads))
 
 
@@ -130,7 +132,7 @@ class LoadFiles:
     def section(self, name: str) -> CertificateSection:
         """Return a section; a missing one is a `DataError`."""
         if name not in self.sections:
-            raise DataError(f"{NAME}: load {self.place} has no section {name!r}")
+            raise DataError(f"load {self.place} has no section {name!r}", where=NAME)
         return self.sections[name]
 
 
@@ -148,7 +150,7 @@ def read_program(folder: str | Path) -> ProgramFiles:
     """Read a program's folder; a `DataError` describes the damage."""
     source = Path(folder)
     if not is_file(source / HEAD):
-        raise DataError(f"{source}: not a program: {HEAD} is missing")
+        raise DataError(f"not a program: {HEAD} is missing", where=source)
     where, document = f"{source / HEAD}", read_json(source / HEAD, MOST_BYTES)
     try:
         loads, sums = list(document["loads"]), dict(document["files"])
@@ -157,11 +159,11 @@ def read_program(folder: str | Path) -> ProgramFiles:
         network_of = [one.get("network") for one in loads]
         checksum = document.pop("checksum")
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{where}: damaged: not the {HEAD} of a program ({error})") from error
+        raise DataError(f"damaged: not the {HEAD} of a program ({error})", where=where) from error
     if checksum != _digest(json.dumps(document, sort_keys=True, separators=(",", ":"))):
-        raise DataError(f"{where}: damaged: its checksum does not match its content")
+        raise DataError("damaged: its checksum does not match its content", where=where)
     if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(document, ensure_ascii=False)):
-        raise DataError(f"{where}: damaged: it has unpaired surrogates, which are no characters")
+        raise DataError("damaged: it has unpaired surrogates, which are no characters", where=where)
     texts = {name: _text(source, name, total) for name, total in sums.items()}
     try:
         networks = tuple(
@@ -170,15 +172,15 @@ def read_program(folder: str | Path) -> ProgramFiles:
         own = [texts[f"graphs/{k}.txt"] if has else None for k, has in enumerate(has_graph)]
         chosen = [None if k is None else networks[k] for k in network_of]
     except (KeyError, IndexError, TypeError) as error:
-        raise DataError(f"{where}: damaged: a file or network {error} is missing") from error
+        raise DataError(f"damaged: a file or network {error} is missing", where=where) from error
     try:
         certificate = parse(texts[NAME]) if NAME in texts else None
     except DataError as error:
-        raise DataError(f"{source}: {error}") from error
+        raise DataError.around(error, source) from error
     sections = ({},) * len(loads) if certificate is None else certificate.loads
     if len(sections) != len(loads):
         counts = f"{len(sections)} loads, but the program has {len(loads)}"
-        raise DataError(f"{source / NAME}: {counts}")
+        raise DataError(counts, where=source / NAME)
     graphs = [
         None if text is None else parse_graph(text, f"graphs/{k}.txt") for k, text in enumerate(own)
     ]
@@ -189,10 +191,10 @@ def read_program(folder: str | Path) -> ProgramFiles:
 
 def _text(source: Path, name: str, total: str) -> str:
     if name != NAME and not _NAME.fullmatch(name):
-        raise DataError(f"{source / HEAD}: damaged: {name!r} is no file of a program")
+        raise DataError(f"damaged: {name!r} is no file of a program", where=source / HEAD)
     text = read_text(source / name, MOST_BYTES)
     if total != _digest(text):
-        raise DataError(f"{source / name}: damaged: its checksum is not the one in {HEAD}")
+        raise DataError(f"damaged: its checksum is not the one in {HEAD}", where=source / name)
     return text
 
 

@@ -85,7 +85,9 @@ def read_places(section: CertificateSection) -> Places:
             rest = None if output[3] is None else tuple(output[3].split())
             outputs.append(Decoded(output[1], _shift(output[2], section.where(row)), rest))
         else:
-            raise DataError(f"{section.where(row)}: {shown(line)} does not map a node or output")
+            raise DataError(
+                f"{shown(line)} does not map a node or output", where=section.where(row)
+            )
     return Places(nodes, tuple(outputs))
 
 
@@ -93,7 +95,7 @@ def _shift(text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise DataError(f"{where}: {shown(text)} is no number") from error
+        raise DataError(f"{shown(text)} is no number", where=where) from error
 
 
 # --------------------------------------------------------------------------------------------------

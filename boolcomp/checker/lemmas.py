@@ -87,12 +87,12 @@ class Lemma(NamedTuple):
         """Read a line; at most one lemma per signal is allowed."""
         match = _LEMMA.fullmatch(line)
         if match is None or (match[4] == "by") != (match[6] is not None):
-            raise DataError(f"{where}: {shown(line)} is no lemma")
+            raise DataError(f"{shown(line)} is no lemma", where=where)
         signal, earlier, cut = int(match[1]), int(match[3]), [int(k) for k in match[5].split()]
         if not nodes.inputs < signal < len(nodes.tables) or max(earlier, *cut, 0) >= signal:
-            raise DataError(f"{where}: a lemma must relate a node to earlier signals")
+            raise DataError("a lemma must relate a node to earlier signals", where=where)
         if nodes.equal[signal] != 2 * signal:
-            raise DataError(f"{where}: signal {signal} has a lemma already")
+            raise DataError(f"signal {signal} has a lemma already", where=where)
         return cls(signal, nodes.known(2 * earlier + bool(match[2])), cut, match[6])
 
 
@@ -108,14 +108,14 @@ def prove(nodes: RuleNetwork, line: str, where: str) -> tuple[int, int]:
     except KeyError as error:
         raise DoesNotHoldError(f"{where}: signal {error} is not within the cut") from error
     except ValueError as error:
-        raise DataError(f"{where}: {shown(proof)} is no proof") from error
+        raise DataError(f"{shown(proof)} is no proof", where=where) from error
     nodes.equal[signal] = literal
     return rows, clauses
 
 
 def _by_table(nodes: RuleNetwork, x: int, y: int, cut: list[int], where: str) -> int:
     if len(cut) > WIDEST:
-        raise DataError(f"{where}: a truth table may have {WIDEST} signals at most")
+        raise DataError(f"a truth table may have {WIDEST} signals at most", where=where)
     rows = 1 << len(cut)
     a, b = nodes.values([x, y], dict(zip(cut, letters(len(cut)), strict=True)), (1 << rows) - 1)
     if a != b:

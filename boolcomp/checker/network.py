@@ -174,13 +174,15 @@ class FirstNetwork:
         for number, line in enumerate(self.section.lines):
             found = _FOLDS.fullmatch(line) or _ADDS.fullmatch(line)
             if found is None or max(map(len, re.split(r"[ ,/]+", line))) > 9:
-                raise DataError(f"{self.section.where(number)}: {shown(line)} is no line of first")
+                raise DataError(
+                    f"{shown(line)} is no line of first", where=self.section.where(number)
+                )
             yield int(found[1]), (number, found)
 
     def _hint(self, place: int, kind: re.Pattern[str]) -> tuple[str, re.Match[str]]:
         number, found = self._hints.get(place, (0, None))
         if found is None or found.re is not kind:
-            raise DataError(f"{self.section.where(0)}: word w{place} has no line of its kind")
+            raise DataError(f"word w{place} has no line of its kind", where=self.section.where(0))
         return self.section.where(number), found
 
     def _table(self, place: int, node: Lookup) -> list[int]:
@@ -190,7 +192,7 @@ class FirstNetwork:
         index = [leading[k] for k in node.picked]
         masks, flip = [int(mask, 16) for mask in line[2].split()], int(line[3], 16)
         if max([flip, *masks]) >> len(index) or len(index) > MOST_INDEX:
-            raise DataError(f"{where}: a mask exceeds the index, which has {len(index)} bits")
+            raise DataError(f"a mask exceeds the index, which has {len(index)} bits", where=where)
         core = self._core(where, node, masks, flip)
         self.entries += len(node.entries)
         folded = [self.nodes.xor([b for k, b in enumerate(index) if m >> k & 1]) for m in masks]
@@ -241,7 +243,7 @@ class FirstNetwork:
                 columns[column].append(bit)
         steps = line[2].split("/")
         if len(steps) != node.bits:
-            raise DataError(f"{where}: {len(steps)} columns, but w{place} has {node.bits} bits")
+            raise DataError(f"{len(steps)} columns, but w{place} has {node.bits} bits", where=where)
         total = []
         for c, step in enumerate(steps):
             groups = [

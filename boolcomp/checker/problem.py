@@ -166,7 +166,7 @@ def read_sketch(section: CertificateSection) -> ClaimedSketch:
                 _require(results[-1].step > 0 and _sum(nodes[results[-1].node]))
         except (AttributeError, ValueError, KeyError, IndexError, OverflowError) as error:
             raise DataError(
-                f"{section.where(row)}: {shown(line)} is no line of a sketch"
+                f"{shown(line)} is no line of a sketch", where=section.where(row)
             ) from error
     return ClaimedSketch(tuple(nodes), tuple(results))
 
@@ -492,7 +492,7 @@ def read_origin(section: CertificateSection) -> Origin:
                 function = rest
         except (ValueError, AttributeError) as error:
             where = section.where(row)
-            raise DataError(f"{where}: {shown(line)} is no line of an origin") from error
+            raise DataError(f"{shown(line)} is no line of an origin", where=where) from error
     found = tuple(inputs.values())
     return Origin(function, payload, "\n".join(robot), tuple(steps), tuple(outputs.items()), found)
 

@@ -678,7 +678,7 @@ def read_terms(section: CertificateSection) -> tuple[ClaimedTerm, ...]:
             found.append(ClaimedTerm(match[1], match[2] or "", *ends, parts))
         except (ValueError, IndexError, OverflowError) as error:
             where = section.where(row)
-            raise DataError(f"{where}: {shown(line)} is no line of terms") from error
+            raise DataError(f"{shown(line)} is no line of terms", where=where) from error
     return tuple(found)
 
 
@@ -935,7 +935,9 @@ def read_bounds(section: CertificateSection) -> dict[str, tuple[Fraction, Fracti
     for row, line in enumerate(section.lines):
         match = _BOUND.fullmatch(line)
         if match is None or match[1] in found:
-            raise DataError(f"{section.where(row)}: {shown(line)} is no bound of a sum of tables")
+            raise DataError(
+                f"{shown(line)} is no bound of a sum of tables", where=section.where(row)
+            )
         found[match[1]] = Fraction(match[2]), Fraction(match[3])
     return found
 

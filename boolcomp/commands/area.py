@@ -63,4 +63,4 @@ def command(
     clocked = any(one.fmax for one in found)
     print_result({"rows": results.documents, "skipped": skipped}, text, note if clocked else "")
     if not found:
-        raise DataError("no cells were counted: no tool was found")
+        raise DataError("no cells were counted: no tool was found", "boolcomp doctor lists tools")

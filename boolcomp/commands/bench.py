@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.base.errors import DataError, UsageError, listing, require_name, shown
-from boolcomp.base.files import is_folder
+from boolcomp.base.files import check_place, is_folder
 from boolcomp.commands.options import (
     FILES,
     FilePath,
@@ -69,6 +69,7 @@ def command(
         raise UsageError(f"--seconds must be above 0 and at most 3600, not {seconds:g}")
     if output is not None:
         require_charts()
+        check_place(output / "any")
     loaded = _program(program, bits, mode)
     robot = load_robot(_shipped(loaded.name))
     others = [_program(name, bits, mode) for name in beside]
@@ -81,7 +82,7 @@ def command(
         write(bench, output)
     print_result(bench.document(), text_report(bench, brief=not wants_all()))
     if bench.wrong:
-        raise DataError(f"errors exceed their limits: {listing(bench.wrong)}")
+        raise DataError(f"errors exceed their limits in {listing(bench.wrong)}")
 
 
 def bounded_numbers(option: str, text: str, maximum: int) -> tuple[int, ...]:
@@ -94,7 +95,8 @@ def bounded_numbers(option: str, text: str, maximum: int) -> tuple[int, ...]:
             value = 0.0
         if not 1 <= value <= maximum or value != int(value):
             raise UsageError(
-                f"{option} {shown(text)}: give whole numbers from 1 to {maximum}: 1,4096,1e6"
+                f"{option} {shown(text)} is not a list of whole numbers from 1 to {maximum}",
+                "give, for example, 1,4096,1e6",
             )
         found.add(int(value))
     return tuple(sorted(found))
@@ -119,8 +121,8 @@ def _shipped(name: str) -> str:
 
     if name not in robot_names():
         raise UsageError(
-            f"{name} is not a built-in robot: "
-            f"bench measures the inverse dynamics of {listing(robot_names())}"
+            f"{name} is not a built-in robot",
+            f"bench measures the inverse dynamics of {listing(robot_names())}",
         )
     return name
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import is_there, listing, needed, short, short_above, table
+from boolcomp.base.errors import is_there, listing, missing_package, short, short_above, table
 from boolcomp.base.files import check_place
 from boolcomp.base.results import ResultColumn, Results, yes
 from boolcomp.commands.options import (
@@ -553,7 +553,7 @@ def _proved(built: Built) -> list[str]:
     if not built.compact.demand.keeps_graph:
         return ["no bound is proved: nodes were changed according to sampled errors"]
     if built.bounds is None and not is_there("python-flint"):
-        return [f"no bound is proved: {needed('python-flint')}"]
+        return [f"no bound is proved: {missing_package('python-flint')}"]
     if built.bounds is None:
         return ["no bound is proved: the range of an intermediate value is unknown"]
     listed = list(

@@ -69,9 +69,14 @@ def command(
     }  # fmt: skip
     print_result(document, text_report(rows, brief=not wants_all()))
     if all(row.skipped for row in rows):
-        raise DataError(f"{program}: nothing was measured: all designs were skipped")
+        raise DataError(
+            "nothing was measured: all designs were skipped", "boolcomp doctor lists tools",
+            where=program,
+        )  # fmt: skip
     if wrong := [f"{row.design} on {row.target}" for row in rows if row.wrong]:
-        raise DataError(f"{program}: output words differ from the program's: {listing(wrong)}")
+        raise DataError(
+            f"output words differ from those of the program in {listing(wrong)}", where=program
+        )
 
 
 def subject_of(
@@ -82,7 +87,7 @@ def subject_of(
 
     if load is None and len(program.loads) > 1:
         known = listing(f"{payload:g}" for payload in program.payloads)
-        raise UsageError(f"{place} has payloads of {known} kg: select one with --payload")
+        raise UsageError(f"{place} has payloads of {known} kg", "select one with --payload")
     payload = program.load(load).payload
     problem, robot = _solved(program, place, payload, arm)
     return Subject(program, payload, problem, robot, states, seed)

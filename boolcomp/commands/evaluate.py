@@ -98,9 +98,9 @@ def command(
     require_name("shard", shard, SHARDS)
     _check_workers(threads, processes)
     if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
-        raise UsageError(f"{target} is the input file: give another file for the torques")
+        raise UsageError(f"{target} is the input file", "give another file for the torques")
     if wants_json() and target == STANDARD:
-        raise UsageError("--json uses standard output: give a file for the torques with -o")
+        raise UsageError("--json uses standard output", "give a file for the torques with -o")
     start = time.perf_counter()
     of, cluster = options.of, options.values["cluster"]
     compiled = bool(program) and is_folder(Path(program))
@@ -218,10 +218,10 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
 def _evaluated(runner: _Runner, source: Path, target: Path) -> Evaluated:
     """Evaluate a file."""
     from boolcomp.commands.output import counter
-    from boolcomp.problem.problem import AngleInputs, SeenAngles
+    from boolcomp.problem.problem import AngleInputs, degrees_question
     from boolcomp.problem.samples import read_states, write_results
 
-    angles, seen = AngleInputs(runner.groups, runner.angles), SeenAngles()
+    angles, angle = AngleInputs(runner.groups, runner.angles), 0.0
     totals = [0, 0, 0]
     samples = 0
     with (
@@ -231,14 +231,14 @@ def _evaluated(runner: _Runner, source: Path, target: Path) -> Evaluated:
     ):
         for state in chunks:
             values, *counts = runner.run(*state.arrays)
-            seen = seen.joined(angles.seen(state.arrays, len(values)))
+            angle = max(angle, angles.largest(state.arrays))
             _check_results(values, runner.returned, source, samples)
             sink.write(values, state.times)
             samples += len(values)
             totals = [total + count for total, count in zip(totals, counts, strict=True)]
             advance(len(values))
-    if seen.question:
-        click.echo(f"boolcomp: warning: {seen.question}", err=True)
+    if question := degrees_question(angle):
+        click.echo(f"warning: {question}", err=True)
     answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
     return Evaluated(
         samples, totals, runner.plural, runner.places, runner.outputs, answer, runner.chosen,
@@ -252,7 +252,7 @@ def _check_workers(threads: int, processes: int) -> None:
         if not 1 <= value <= maximum:
             raise UsageError(f"{name} must be 1 to {maximum} on this machine, not {shown(value)}")
     if threads > 1 and processes > 1:
-        raise UsageError("--threads and --processes exclude each other: give one")
+        raise UsageError("--threads and --processes exclude each other", "give one")
 
 
 def _check_results(values: Floats, returned: Group, source: Path, before: int) -> None:
@@ -262,9 +262,9 @@ def _check_results(values: Floats, returned: Group, source: Path, before: int) -
     if not np.isfinite(values).all():
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise DataError(
-            f"{source}: {returned.members[column]} of sample {before + row} is "
-            f"{values[row, column]}: its state has values that are too large, or for which the "
-            "function is not defined"
+            f"{returned.members[column]} of sample {before + row} is {values[row, column]}: its "
+            "state has values that are too large, or for which the function is not defined",
+            where=source,
         )
 
 
@@ -283,7 +283,9 @@ def _runner(
         raise UsageError("--interpolate needs --payload")
     if not program or not is_folder(Path(program)):
         if interpolate:
-            raise UsageError("--interpolate needs a program: arithmetic takes any payload")
+            raise UsageError(
+                "--interpolate needs a program", "arithmetic takes any payload: leave it out"
+            )
         yield _arithmetic(program, of, payload)
         return
     from boolcomp.program.files import load_program
@@ -292,7 +294,7 @@ def _runner(
     loaded = load_program(program, payload)
     if payload is None and len(loaded.payloads) > 1:
         known = masses(loaded.payloads)
-        raise UsageError(f"this program has payloads {known} kg: select one with --payload")
+        raise UsageError(f"this program has payloads {known} kg", "select one with --payload")
     threads, processes = workers
     chosen = loaded.chosen(payload, interpolate=interpolate)
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
@@ -309,11 +311,11 @@ def _runner(
         yield _Runner(*names, here, *facts)
         return
     if interpolate:
-        raise UsageError("--interpolate runs in one process: leave out --processes")
+        raise UsageError("--interpolate runs in one process", "leave out --processes")
     if shard != "samples" and loaded.mode == "compact":
         raise UsageError(
-            f"--shard {shard} distributes product terms, and a compact program has none: use "
-            "--shard samples, or compile with --mode paper"
+            f"--shard {shard} distributes product terms, and a compact program has none",
+            "use --shard samples, or compile with --mode paper",
         )
     from boolcomp.scale.pool import ProcessPool
 
@@ -371,7 +373,7 @@ def _in_batches(
     processes, cluster = places
     if shard != "samples" and cluster is None and processes > 1:
         raise UsageError(
-            f"--shard {shard} with --processes needs a .npy file: or use --shard samples"
+            f"--shard {shard} with --processes needs a .npy file", "use --shard samples"
         )
     if cluster is None:  # one process does not distribute terms
         shard = "samples"

@@ -65,7 +65,7 @@ def command(
     checked_level(level)
     within("--pipeline", pipeline, 0, MOST_STAGES)
     if wants_json() and output == STANDARD:
-        raise UsageError("--json uses standard output: give a file with -o")
+        raise UsageError("--json uses standard output", "give a file with -o")
     loaded = load_program(program)
     loads = () if load is None else masses("--payload", load)
     if len(loads) > 1:
@@ -83,6 +83,6 @@ def command(
 def _printed(files: Files) -> None:
     """Print a single file; raise a `UsageError` for several."""
     if len(files) > 1:
-        raise UsageError(f"several files ({listing(files)}) need a folder: give it with -o")
+        raise UsageError(f"several files ({listing(files)}) need a folder", "give it with -o")
     for content in files.values():
         click.echo(content, nl=False)

@@ -12,13 +12,13 @@ import click
 
 from boolcomp.base import VERSION
 from boolcomp.base.errors import (
-    LONGEST_NAME,
     BoolcompError,
+    DataError,
     DataWarning,
-    cut,
-    listing,
-    shown,
-    suggestion,
+    UsageError,
+    missing_package,
+    package_of,
+    unknown,
 )
 from boolcomp.commands import GROUPS
 
@@ -57,10 +57,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; the error message of an unknown name suggests the nearest one."""
         if args and args[0] not in self.names and not args[0].startswith("-"):
-            ctx.fail(
-                f"no command {shown(args[0])}{suggestion(args[0], self.names)}: "
-                f"commands are {listing(self.list_commands(ctx))}"
-            )
+            raise unknown("command", args[0], self.list_commands(ctx), near=self.names)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -109,19 +106,8 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.flush()
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        vars(error)["message"] = cut(error.message, LONGEST_NAME * 10)
-        error.show()
-        return error.exit_code
-    except (BoolcompError, MemoryError) as error:
-        return _failed(error)
-    except ModuleNotFoundError as error:
-        name = (error.name or "").partition(".")[0]
-        if name == "boolcomp":
-            raise
-        from boolcomp.base.errors import needed, package_of
-
-        return _say(f"error: {needed(package_of(name))}", 1)
+    except (click.ClickException, BoolcompError, MemoryError, ModuleNotFoundError) as error:
+        return _failed(_told(error))
     except click.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -129,14 +115,32 @@ def _run(arguments: list[str]) -> int:
         _discard_output()
     except OSError as error:
         _discard_output()
-        return _say(f"error: cannot write the output: {error.strerror or error}", 1)
+        return _failed(DataError(f"cannot write the output ({error.strerror or error})"))
     return 0
 
 
-def _failed(error: BoolcompError | MemoryError) -> int:
+def _told(error: Exception) -> BoolcompError:
+    """Return an error of the command line, of memory or of a missing package as one of ours."""
+    if isinstance(error, BoolcompError):
+        return error
     if isinstance(error, MemoryError):
-        return _say(f"error: not enough memory {f'({error})' if str(error) else 'for this'}", 1)
-    return _say(f"error: {error}", error.exit_code)
+        details = f" ({error})" if str(error) else ""
+        return DataError(f"not enough memory{details}", "use fewer --processes")
+    if isinstance(error, ModuleNotFoundError):
+        name = (error.name or "").partition(".")[0]
+        if name == "boolcomp":
+            raise error
+        return missing_package(package_of(name))
+    context, where = getattr(error, "ctx", None), ""
+    hint = f"{context.command_path} --help lists arguments and options" if context else ""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+    text = str(vars(error).get("message") or error)
+    if isinstance(error, click.MissingParameter):
+        text = error.format_message()
+    elif isinstance(error, click.BadParameter) and error.param:
+        where = error.param.opts[-1]
+    return UsageError(f"{text[:1].lower()}{text[1:]}".rstrip("."), hint, where=where)
 
 
 def _discard_output() -> None:
@@ -145,9 +149,9 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(sentence: str, code: int) -> int:
-    click.echo(f"boolcomp: {sentence}", err=True)
-    return code
+def _failed(error: BoolcompError) -> int:
+    click.echo(error.report, err=True)
+    return error.exit_code
 
 
 def _show_warning(
@@ -155,6 +159,6 @@ def _show_warning(
 ) -> None:
     del more
     if issubclass(category, DataWarning):
-        _say(f"warning: {message}", 0)
+        click.echo(f"warning: {message}", err=True)
     else:
         click.echo(warnings.formatwarning(message, category, str(place[0]), place[1]), err=True)

@@ -51,7 +51,10 @@ def command(file: Path, output: Path) -> None:
 
 def _check(path: Path, allowed: tuple[str, ...]) -> None:
     if path.suffix not in allowed:
-        raise UsageError(f"{shown(str(path))}: the file name must end in {listing(allowed)}")
+        raise UsageError(
+            f"{shown(str(path))} has an unknown ending",
+            f"the file name must end in {listing(allowed)}", where=shown(str(path)),
+        )  # fmt: skip
 
 
 def _read(path: Path) -> Netlist:

@@ -14,10 +14,7 @@ from boolcomp.base.errors import (
     BoolcompError,
     DataError,
     UsageError,
-    listing,
     require_name,
-    shown,
-    suggestion,
 )
 from boolcomp.base.files import check_place, write_output
 from boolcomp.base.loops import briefly
@@ -140,21 +137,21 @@ def command(
         text = tabled(results, BRIEF) if rows else ""
         print_result({"files": results.documents}, text, err=request.output == STANDARD)
     for failure in failures[:-1]:
-        click.echo(f"boolcomp: error: {failure}", err=True)
+        click.echo(failure.report, err=True)
     if failures:
         raise failures[-1]
 
 
 def _check(kind: str, primes: str | None, *, phase: bool, verify: bool, stats: bool) -> None:
     require_name("output type", kind, TYPES)
-    if primes is not None and primes not in PRIMES:
-        raise UsageError(f"primes {shown(primes)}{suggestion(primes, PRIMES)}: {listing(PRIMES)}")
+    if primes is not None:
+        require_name("primes", primes, PRIMES)
     flags = {"--verify": verify, "--stats": stats, "--primes": primes is not None, "--phase": phase}
     chosen = [name for name, value in flags.items() if value]
     if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other: give one")
+        raise UsageError(f"{' and '.join(chosen)} exclude each other", "give one")
     if primes is not None and kind in {"blif", "verilog"}:
-        raise UsageError(f"--output-type {kind} has no effect with --primes: give a PLA type")
+        raise UsageError(f"--output-type {kind} has no effect with --primes", "give a PLA type")
 
 
 def _request(
@@ -163,13 +160,15 @@ def _request(
 ) -> MinimizeRequest:  # fmt: skip
     """Return form and destination of results, after checking that they can be written."""
     if files.count(STANDARD) > 1:
-        raise UsageError("standard input can be read only once: give one -")
+        raise UsageError("standard input can be read only once", "give - only once")
     if output is None and not wants_json() and (files == (STANDARD,) or primes):
         output = STANDARD if len(files) == 1 else output
     if output == STANDARD and (len(files) > 1 or wants_json()):
         raise UsageError("-o - writes one PLA file to standard output, without --json")
     if output is not None and len(files) > 1 and output.is_file():
-        raise UsageError(f"{output} is a file: several results need a folder")
+        raise UsageError(
+            f"{output} is a file, but there are several results", "give a folder with -o"
+        )
     if output is not None and output != STANDARD and not output.is_dir():
         check_place(output / "any" if len(files) > 1 else output)
     request = MinimizeRequest(kind, phase, primes, quiet, output, len(files) > 1, None)
@@ -177,7 +176,7 @@ def _request(
         names = [place.name for path in files if (place := request.place(path)) is not None]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
-            raise UsageError(f"the results of two FILES have the same name: {twice}")
+            raise UsageError(f"two results have the same name, {twice}", "rename one of the files")
     return request
 
 
@@ -216,7 +215,7 @@ def _minimised(path: Path, recipe: Recipe, request: MinimizeRequest) -> Minimize
     small = is_small(source.inputs, source.outputs)
     row, text = briefly(partial(_made, path, source, recipe, request), small=small)
     if row.cover.note and not request.quiet:
-        click.echo(f"boolcomp: note: {path}: {row.cover.note}", err=True)
+        click.echo(f"note: {path}: {row.cover.note}", err=True)
     place = request.place(path)
     if place == STANDARD:
         click.echo(text, nl=False)
@@ -262,7 +261,7 @@ def _stated(function: Function, path: Path, deadline: float | None) -> Function:
         return function.stated(Clock(deadline))
     except GaveUpError:
         raise DataError(
-            f"{path}: timeout while computing its don't-cares; --output-type f needs none"
+            "timeout while computing its don't-cares", "use --output-type f", where=path
         ) from None
 
 
@@ -279,7 +278,7 @@ def _cheapest(
     found = cheapest(function, prices, start, None if share is None else 4 * share)
     witness = verify(function, found.cover.cubes)
     if witness is not None:
-        raise DataError(f"the cover of least cost is wrong: {witness}: please report this")
+        raise DataError(f"the cover of least cost is wrong: {witness}", "please report this error")
     return found.cover, (found.cost, found.bound)
 
 
@@ -433,7 +432,9 @@ def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[C
     try:
         return (_all if kind == "all" else _essential)(source, name, clock)
     except GaveUpError:
-        raise DataError(f"{name}: timeout while computing its primes") from None
+        raise DataError(
+            "timeout while computing its primes", "use a longer --deadline", where=name
+        ) from None
 
 
 def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
@@ -444,7 +445,7 @@ def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
     try:
         found = all_primes(allowed, shape, MOST_PRIMES, clock)
     except PrimesTooManyError as error:
-        raise DataError(f"{name}: {error}") from error
+        raise DataError.around(error, name) from error
     return lightest_first(shape.cubes(found).canonical()), f"{len(found)} primes"
 
 

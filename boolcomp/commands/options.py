@@ -359,13 +359,13 @@ def accuracies(texts: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]
             elif head not in kinds or head in found:
                 why = "is given twice" if head in found else "is no kind of accuracy"
                 raise UsageError(
-                    f"--accuracy {shown(text)}: {shown(head)} {why}{suggestion(head, kinds)}: "
-                    f"kinds are {listing(kinds)}, as in rms=0.5"
+                    f"{shown(head)} {why} (--accuracy {shown(text)})",
+                    f"{suggestion(head, kinds)}kinds are {listing(kinds)}, as in rms=0.5",
                 )
             else:
                 kind = head
             if not kind:
-                raise UsageError(f"--accuracy {shown(text)}: give a kind: rms={cut(text)}")
+                raise UsageError(f"--accuracy {shown(text)} has no kind", f"give rms={cut(text)}")
             found.setdefault(kind, []).append(value.replace(":", "="))
     return {kinds[kind]: ",".join(values) for kind, values in found.items()}
 
@@ -375,7 +375,7 @@ def _part(context: click.Context, found: dict[str, Any], parts: Mapping[str, str
     for name, value in parts.items():
         if given(context, name):
             own = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{own} and {spelled(name)} are the same: give one")
+            raise UsageError(f"{own} and {spelled(name)} are the same", "give one")
         found[name] = value
         context.set_parameter_source(name, click.core.ParameterSource.COMMANDLINE)
 
@@ -388,7 +388,7 @@ def _load_range(context: click.Context, found: Any, more: Any) -> dict[str, str]
             parts["load_range"], values[name] = values[name], usual[name]
             context.set_parameter_source(name, click.core.ParameterSource.DEFAULT)
     if given(context, "load_range") and given(context, "payloads"):
-        raise UsageError("--payload and --load-range are the same: give one")
+        raise UsageError("--payload and --load-range are the same", "give one")
     return parts
 
 
@@ -400,7 +400,7 @@ def _check_work(context: click.Context, found: Mapping[str, Any]) -> None:
         from boolcomp.base.workers import way
 
         if given(context, "processes"):
-            raise UsageError("--processes and --cluster exclude each other: give one")
+            raise UsageError("--processes and --cluster exclude each other", "give one")
         way(found["cluster"])
 
 
@@ -504,7 +504,8 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
         if match is None or int(match[2] or match[1]) < int(match[1]):
             raise UsageError(
-                f"{option} {shown(text)}: give a number, a range or a list: 8, 4-12, 4,6,8"
+                f"{option} {shown(text)} is not a list of numbers",
+                "give a number, a range or a list, such as 8, 4-12 or 4,6,8",
             )
         result += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(result))
@@ -537,8 +538,7 @@ def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[...,
             if base is not None or tips:
                 if name is None or not name.endswith(DESCRIPTIONS):
                     raise UsageError(
-                        "--base and --tip select an arm of a URDF, MJCF or SDF file: give such a "
-                        "file"
+                        "--base and --tip select an arm of a URDF, MJCF or SDF file", "give one"
                     )
                 more[argument] = f"{name}#{base or ''}..{','.join(tips)}"
             return function(*args, **more)
@@ -561,7 +561,10 @@ def check_robot(name: str) -> None:
     file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
     if name not in robot_names() and not file:
         hint = similar_names(Path(name)) or suggestion(Path(name).name, robot_names())
-        raise UsageError(f"{cut(name) or shown(name)}: neither a program folder nor a robot{hint}")
+        raise UsageError(
+            "no program folder and no robot has this name",
+            hint or "boolcomp robots lists the robots that ship", where=cut(name) or shown(name),
+        )  # fmt: skip
 
 
 def command_text(command: str, source: str, of: str, *more: str) -> str:

@@ -170,6 +170,7 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
 
 
 LEAST_KNOWN = 0.02  # share of the work that must be done before a time estimate is printed
+DAMPING = 4.0  # of estimates: a new one counts half after a sixth of the time so far
 RARER = 1.2  # within a stage the next line comes after this multiple of the time so far
 
 
@@ -254,6 +255,7 @@ class Display:
         self._title, self._clock = title, clock
         self._start = clock()
         self._latest: tuple[float, float | None, str, str, float | None] = (0, None, "", "", None)
+        self._rest: tuple[float, float] | None = None  # the last estimate, and when it was made
         self._open = True
         self._lock = threading.Lock()
 
@@ -263,8 +265,10 @@ class Display:
         """Record progress, and show it if it is due."""
         with self._lock:
             self._latest = (done, total, stage, note, left)
+            passed = self._clock() - self._start
+            self._estimate(passed)
             if self._open:
-                self._show(self._clock() - self._start, due=False)
+                self._show(passed, due=False)
 
     def pulse(self) -> None:
         """Show the latest progress; called once, after `patience` seconds."""
@@ -281,6 +285,22 @@ class Display:
     def _show(self, passed: float, *, due: bool) -> None:
         """Show the latest progress if it is `due` or was not shown for long."""
         raise NotImplementedError
+
+    def _estimate(self, passed: float) -> None:
+        """Record a damped estimate of the remaining time, if enough is done for one."""
+        done, total, _, _, left = self._latest
+        if total is None or not LEAST_KNOWN * total <= done < total or not passed:
+            return
+        rest = passed * (total / done - 1 if left is None else left)
+        if self._rest is not None and math.isfinite(rest):
+            before, at = self._rest
+            rest += (before - passed + at - rest) * math.exp(-DAMPING * (passed - at) / passed)
+        self._rest = (rest, passed) if math.isfinite(rest) else None
+
+    def _left(self, passed: float) -> str:
+        if self._rest is None:
+            return ""
+        return f"about {duration(self._rest[0] - passed + self._rest[1])} left"
 
     def _end(self) -> None:
         """Remove the display."""
@@ -316,23 +336,15 @@ class Lines(Display):
         self._printed: str | None = None  # the stage of the last line
 
     def _show(self, passed: float, *, due: bool) -> None:
-        done, total, stage, note, left = self._latest
+        done, total, stage, note, _ = self._latest
         early = passed < self.patience or (stage == self._printed and passed < self._next)
         if early or done == total or (due and self._printed is not None):
             return
         self._printed, self._next = stage, max(passed + self.patience, passed * RARER)
-        parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
-        line = ", ".join(filter(None, parts)) + _left(done, total, left, passed)
+        share = f"{done:.0f} done" if total is None else f"{done / total:.0%} done"
+        line = ", ".join(filter(None, [stage, share, note, self._left(passed)]))
         with contextlib.suppress(OSError, ValueError):  # a closed pipe does not end the work
             self._say(f"{self._title}: {line}")
-
-
-def _left(done: float, total: float | None, left: float | None, passed: float) -> str:
-    """Return an estimate of the remaining time, if enough is done for one."""
-    if total is None or not LEAST_KNOWN * total <= done < total:
-        return ""
-    rest = total / done - 1 if left is None else left
-    return f", about {duration(passed * rest)} left" if math.isfinite(rest) else ""
 
 
 def duration(seconds: float) -> str:
@@ -355,9 +367,8 @@ class Bar(Display):
             self._bar = _rich_bar()
             self._bar.add_task(self._title, total=None, last="")
             self._bar.start()
-        done, total, stage, note, left = self._latest
-        parts = [_left(done, total, left, passed).removeprefix(", "), stage, note]
-        last = ", ".join(filter(None, parts))
+        done, total, stage, note, _ = self._latest
+        last = ", ".join(filter(None, [self._left(passed), stage, note]))
         self._bar.update(self._bar.task_ids[0], completed=done, total=total, last=last)
 
     def _end(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.base.errors import UsageError, number, short
-from boolcomp.base.files import write_output
+from boolcomp.base.files import check_place, write_output
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     PLAN,
@@ -83,7 +83,9 @@ def command(
         choices = options.compact(options.bits(problem))
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
-            raise UsageError(f"-o {graph}: the name of the picture must end in .svg")
+            raise UsageError(f"-o {graph} is no name of a picture", "give a name that ends in .svg")
+        if graph is not None:
+            check_place(graph)
         plan_words(problem, choices, graph)
         return
 

@@ -172,7 +172,9 @@ def command(
         folder = written(name)
         _of_problem(problem, request, options.covers, states, folder)
         if not folder.rows:
-            raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
+            raise UsageError(
+                "the report is empty", "the warnings above name the reasons", where=problem.name
+            )
     document = {"robot": name, "samples": states.samples, "rows": documents(folder.rows)}
     text = text_table(folder.rows, states.samples, brief=not wants_all())
     print_result(document, f"{name}: {text}", f"page: {folder.folder / 'report.html'}")
@@ -218,5 +220,5 @@ def _of_program(
 def _payload(program: Program, payload: float | None) -> float:
     if payload is None and len(program.payloads) > 1:
         masses = listing(f"{mass:g}" for mass in program.payloads)
-        raise UsageError(f"this program has payloads {masses} kg: select one with --payload")
+        raise UsageError(f"this program has payloads {masses} kg", "select one with --payload")
     return program.load(payload).payload

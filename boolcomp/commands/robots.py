@@ -49,7 +49,7 @@ def command(robot: str | None, *, right_angles: bool, output: Path | None) -> No
         _one(robot, output, right_angles=right_angles)
         return
     if output is not None or right_angles:
-        raise UsageError("-o and --right-angles need a robot: give its name or file")
+        raise UsageError("-o and --right-angles need a robot", "give its name or file")
     robots = [load_robot(name) for name in robot_names()]
     print_result({"robots": [_document(item) for item in robots]}, lambda: _overview(robots))
 
@@ -60,7 +60,7 @@ def _one(name: str, output: Path | None, *, right_angles: bool) -> None:
 
     arm = load_arm(name, right_angles=right_angles)
     if arm is None and right_angles:
-        raise UsageError("--right-angles needs a URDF: give an .urdf file")
+        raise UsageError("--right-angles needs a URDF", "give an .urdf file")
     robot = load_robot(name) if arm is None else arm.robot
     verdicts = judge_outputs(inverse_dynamics_problem(robot))
     text = f"{robot if arm is None else arm}\n{_verdict_text(verdicts)}"

@@ -151,9 +151,7 @@ def executed(
     from boolcomp.problem.functions import inverse_dynamics_problem
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
-        raise UsageError(
-            f"{request.method} cannot be run: it does not calculate torques from q, qd and qdd"
-        )
+        raise UsageError(f"{request.method} does not calculate torques from q, qd and qdd")
     drawn = draw_samples(inverse_dynamics_problem(robot), samples, 0)
     columns = [column for array in drawn.arrays for column in array.T.copy()]
     exact = drawn.outputs.T
@@ -197,8 +195,8 @@ class Schedules(click.Group):
             if len(words) == 2:
                 names = [name for name in self.commands if name != OLDER]
                 raise UsageError(
-                    f"no sub-command {shown(words[0])}{suggestion(words[0], names)}: "
-                    f"sub-commands are {listing(names)}"
+                    f"no sub-command {shown(words[0])}",
+                    f"{suggestion(words[0], names)}sub-commands are {listing(names)}",
                 )
             args = [OLDER, *args]
         return super().parse_args(ctx, args)
@@ -359,10 +357,10 @@ def _older(**values: Any) -> None:
             raise UsageError(f"{parameter.opts[-1]} has no effect {where}")
     if name is not None:
         if robot is not None:
-            raise UsageError(f"--paper {name} takes no robot: give one of them")
+            raise UsageError(f"--paper {name} takes no robot", "leave out the robot, or --paper")
         context.invoke(paper, name=name)
     elif robot is None:
-        raise UsageError("missing robot: give its name or file, or a sub-command, such as paper")
+        raise UsageError("missing robot", "give its name or file, or a sub-command, such as paper")
     elif values["chart"]:
         names = [x.name for x in chart.params if x.name and x.expose_value]
         context.invoke(chart, **{name: values.get(name) for name in names})

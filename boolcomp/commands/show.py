@@ -46,7 +46,7 @@ def command(
     from boolcomp.measure.solved import shipped
 
     if output is not None and output.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"-o {output}: the name of a page must end in .html")
+        raise UsageError(f"-o {output} is no name of a page", "give a name that ends in .html")
     if output is not None:
         check_place(output)
     source = Path(program)
@@ -67,7 +67,7 @@ def command(
 
         refuse_given(context, ("arm", "load"), f"{program} is not a program folder")
         if not is_file(source):
-            raise UsageError(f"{program}: neither a program folder nor a PLA file")
+            raise UsageError("neither a program folder nor a PLA file", where=program)
         text = table_page(source.name, pla.read(source))
     path = output or Path("out") / f"show-{source.resolve().stem}.html"
     write_output(path, text)

@@ -130,7 +130,9 @@ def command(
         robot = load_robot(arm or shipped_or_refused(source, what.name))
     else:
         if arm is not None:
-            raise UsageError(f"--robot needs a PROGRAM: {shown(source)} is a robot")
+            raise UsageError(
+                f"--robot needs a PROGRAM, but {shown(source)} is a robot", "leave out --robot"
+            )
         check_robot(source)
         robot, lengths = load_robot(source), () if is_python(law) else numbers("--bits", bits)
         for length in lengths:
@@ -149,7 +151,7 @@ def command(
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
     """Check the tolerances, and that the output can be written."""
     if output is not None and output.suffix not in ENDINGS:
-        raise UsageError(f"-o {output}: the name must end in .html, .svg, .png or .csv")
+        raise UsageError(f"-o {output} has an unknown ending", "use .html, .svg, .png or .csv")
     if output is not None:
         check_place(output)
     for name, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):

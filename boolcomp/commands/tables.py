@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.files import outputs
+from boolcomp.base.files import check_place, outputs
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     PLAN,
@@ -58,9 +58,10 @@ def command(robot: str, *, options: GivenOptions, output: Path | None, page: Pat
 
     problem = problem_of(robot, options.of)
     plan = options.plan(problem)
-    entries: tuple[TermTable, ...] = run_passes(problem, plan, "tables")
     name = problem.name
     folder = output or Path("out") / f"{name}-{plan.bits}"
+    check_place(folder / "any")
+    entries: tuple[TermTable, ...] = run_passes(problem, plan, "tables")
     first: dict[object, str] = {}
     rows = []
     with outputs() as put:

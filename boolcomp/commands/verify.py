@@ -75,7 +75,7 @@ def command(
     print_result(document, "\n".join(lines))
     if not made.ok:
         left = [one for one in found if not made.passed(one)]
-        raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
+        raise DataError(_failures(left) or "nothing was verified", where=program)
 
 
 def _failures(found: list[Check]) -> str:

@@ -84,7 +84,9 @@ class Demand:
             raise UsageError(f"bits must be {LEAST_BITS} to {MOST_BITS}, not {shown(self.bits)}")
         for name, bits in self.input_bits.items():
             if not LEAST_INPUT <= bits <= MOST_INPUT:
-                raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")
+                raise UsageError(
+                    f"input {name} has {bits} bits", f"give {LEAST_INPUT} to {MOST_INPUT}"
+                )
         require_name("objective", self.objective, OBJECTIVES)
         self._check_target()
         self._check_approximate()
@@ -94,13 +96,18 @@ class Demand:
             raise UsageError(f"effort is 0 to {LONGEST:g} nominal seconds, not {self.effort}")
         if self.rms and not min(self.rms) > ROUNDING:
             raise UsageError(
-                f"the rms error of rounding alone is {ROUNDING:.3f} steps: allow a larger error"
+                f"the rms error must be at least {ROUNDING:.3f} LSB (rounding)",
+                "allow a larger error",
             )
         if self.max and not min(self.max) > 0.5:
-            raise UsageError("the error of rounding alone is half a step: allow a larger error")
+            raise UsageError(
+                "the largest error must be above 0.5 LSB (rounding)", "allow a larger error"
+            )
         if self.error and (self.rms or self.max):
             other = "an rms error" if self.rms else "a largest error"
-            raise UsageError(f"a guaranteed error and {other}: give one of them")
+            raise UsageError(
+                f"a guaranteed error and {other} exclude each other", "give one of them"
+            )
 
     def _check_target(self) -> None:
         """Raise a `UsageError` for an unknown target or one that conflicts with other options."""
@@ -108,13 +115,13 @@ class Demand:
         if self.objective == "lut6":  # the older spelling
             if self.target not in (USUAL_TARGET, "lut6"):
                 raise UsageError(
-                    f"objective lut6 is target lut6, and the target is {self.target}: give one"
+                    f"objective lut6 means target lut6, not {self.target}", "give one of them"
                 )
             object.__setattr__(self, "target", "lut6")
             object.__setattr__(self, "objective", "nodes")
         if self.flash and self.target not in WITH_FLASH:
             raise UsageError(
-                f"target {self.target} has no flash for tables: {listing(WITH_FLASH)} have"
+                f"target {self.target} has no flash for tables", f"use {listing(WITH_FLASH)}"
             )
         if self.flash and not LEAST_FLASH <= self.flash <= MOST_FLASH[self.target]:
             raise UsageError(
@@ -124,15 +131,17 @@ class Demand:
 
     def _check_approximate(self) -> None:
         """Raise a `UsageError` for unknown approximation or conflicting options."""
-        require_name(
-            "approximate", self.approximate, APPROXIMATE, cones="no longer supported: use 'tables'"
-        )
+        require_name("approximation", self.approximate, APPROXIMATE)
         if self.approximate == "off":
             return
         if self.error:
-            raise UsageError("a guaranteed error and approximate logic: give one of them")
+            raise UsageError(
+                "a guaranteed error and approximate logic exclude each other", "give one of them"
+            )
         if self.of_words:
-            raise UsageError(f"target {self.target} is code: only logic can be approximated")
+            raise UsageError(
+                f"target {self.target} is code, and only logic is approximated", "use off"
+            )
 
     @property
     def exact(self) -> Demand:
@@ -162,8 +171,8 @@ class Demand:
             if len(values) not in (0, 1, count):
                 each = problem.plural if problem.places == "inputs" else problem.places
                 raise UsageError(
-                    f"{name} has {len(values)} values: one for all {each} of "
-                    f"{problem.name}, or {count}"
+                    f"{name} has {len(values)} values, but {problem.name} has {count}",
+                    f"give one for all {each}, or {count}",
                 )
         named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}
         error, default = None, self.usual_input

@@ -345,18 +345,20 @@ class CompactChoices:
         if finer or self.proof_effort is not None or self.certify or self.demand.error:
             require("python-flint")
         if self.proof_effort is not None and self.proof_effort < 1:
-            raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
+            raise UsageError(
+                f"proof effort {self.proof_effort} is no whole number above 0", "use, say, 4"
+            )
         for name, word in self.words.items():
             known = self.demand.input_bits.get(name)
             if known and word.bits and known != word.bits:
                 raise UsageError(
                     f"the word format of {name} has {word.bits} bits, and its input bits are "
-                    f"{known}: give one of them"
-                )
+                    f"{known}", "give one of them",
+                )  # fmt: skip
         if self.certify and not self.demand.keeps_graph:
             raise UsageError(
-                f"approximation {self.demand.approximate!r} has no proof, and so no certificate: "
-                "use 'tables' or 'off'"
+                f"approximation {self.demand.approximate!r} has no certificate",
+                "use 'tables' or 'off'",
             )
 
     def result_store(self, terms: Terms) -> ResultStore:
@@ -455,8 +457,8 @@ def graph(search: WidthSearch, _: CompactChoices) -> tuple[WidthSearch, Compact]
     octets, flash = made.costs.octets(compact.graph), search.demand.flash
     if 0 < flash < octets:
         raise UsageError(
-            f"the tables need about {octets} bytes, and their flash is {flash}: allow "
-            "more flash or larger errors, or use fewer bits"
+            f"the tables need about {octets} bytes, and their flash is {flash}",
+            "allow more flash or larger errors, or use fewer bits",
         )
     return search, compact
 

@@ -107,7 +107,9 @@ class BoundedForm(FormSearch):
         try:
             bounds = plain_bounds(self.sketched(graph, widths))
         except DataError as error:
-            raise DataError(f"{self.problem.name}: no error can be guaranteed: {error}") from None
+            raise DataError(
+                f"no error can be guaranteed: {error}", where=self.problem.name
+            ) from None
         return BoundedGraph(graph, dict(widths), biases, bounds)
 
     def made(self, widths: Mapping[WidthVariable, int], biases: Floats) -> BoundedGraph:
@@ -267,9 +269,9 @@ def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> Non
         for size in (promised[worst], floor.least[worst])
     )
     raise DataError(
-        f"{problem.name}: cannot guarantee {limit} for {output.name}: the error of inputs of "
-        f"{_span(widths)} bits and rounding alone is {reached}: {advice}"
-    )
+        f"cannot guarantee {limit} for {output.name}: the error of inputs of {_span(widths)} "
+        f"bits and rounding alone is {reached}", advice, where=problem.name,
+    )  # fmt: skip
 
 
 def _written(problem: Problem, demand: Demand, wider: dict[str, int]) -> str:
@@ -405,14 +407,14 @@ class PromisedSearch(WidthSearch):
         ]
         if not missed:
             return DataError(
-                f"{problem.name}: no bound of the result can be proved: compile it without --error"
+                "no bound can be proved", "compile without --error", where=problem.name
             )
         demanded = listing(f"{x:.4g}" for x in promised)
         return DataError(
-            f"{problem.name}: cannot guarantee errors of {demanded} LSB; the nearest result, with "
-            f"{near.nodes:.0f} nodes before any pass, has {listing(missed)}: widen --input-bits, "
-            "give more --bits, or allow a larger error"
-        )
+            f"cannot guarantee errors of {demanded} LSB; the nearest result, with "
+            f"{near.nodes:.0f} nodes before any pass, has {listing(missed)}",
+            "widen --input-bits, give more --bits, or allow a larger error", where=problem.name,
+        )  # fmt: skip
 
 
 def predicted(terms: Terms, demand: Demand, ledger: Ledger) -> float:
@@ -452,7 +454,9 @@ BEYOND = 2  # longer words that are tried after the best
 def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE) -> int:
     """Return the word length for several loads; `DataError` if no word length is sufficient."""
     if demand.error is None or not demand.error.absolute:
-        raise UsageError("choosing the bits needs a guaranteed error in a unit: --error 0.5Nm")
+        raise UsageError(
+            "choosing the bits needs a guaranteed error in a unit", "give --error 0.5Nm"
+        )
     best, fewest, refused = 0, math.inf, None
     for bits in range(LEAST_BITS, MOST_BITS + 1):
         if best and bits > best + BEYOND:

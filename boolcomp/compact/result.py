@@ -28,7 +28,7 @@ from boolcomp.base.errors import (
     DataError,
     DataWarning,
     is_there,
-    needed,
+    missing_package,
     parse_json,
     short,
 )
@@ -383,7 +383,7 @@ def proved(
     """
     if not is_there("python-flint"):
         warnings.warn(
-            f"bounds cannot be proved: {needed('python-flint')}", DataWarning, stacklevel=2
+            f"no bound can be proved: {missing_package('python-flint')}", DataWarning, stacklevel=2
         )
         return None
     from boolcomp.proof.bound.graded import met_with_checker  # noqa: PLC0415 (as below)
@@ -760,7 +760,7 @@ def _sealed(document: dict[str, Any]) -> str:
 def _document(entry: Entry, text: str) -> dict[str, Any]:
     document = parse_json(unsealed(text), str(entry))
     if not isinstance(document, dict):
-        raise DataError(f"{entry}: not a result")
+        raise DataError("not a result", where=entry)
     return document
 
 

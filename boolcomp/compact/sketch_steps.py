@@ -199,8 +199,9 @@ def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
         return _turned(terms, (round(numbers[0]),))
     names = sorted({name for multiples, _ in terms for name, _ in multiples})
     raise UsageError(
-        f"{where}: {listing(names)} is an angle: use it only in sums of integer multiples of "
-        "angles, inside sin, cos, tan or wrap"
+        f"{listing(names)} is an angle",
+        "use it only in sums of integer multiples of angles, inside sin, cos, tan or wrap",
+        where=where,
     )
 
 

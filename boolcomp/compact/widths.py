@@ -358,10 +358,9 @@ class SampledSearch(WidthSearch):
         limits = listing(f"{x:g}" for x in self.largest)
         largest = f" and the demanded max {limits} LSB" if self.demand.max else ""
         return UsageError(
-            f"no widths reach the {rms}{largest} {where}: the error of "
-            f"inputs of {listing(map(str, widths))} bits and rounding alone is "
-            f"{_listed(floor.total)} LSB: "
-            f"{floor.advice(self.squares)}"
+            f"no widths reach the {rms}{largest} {where}: the error of inputs of "
+            f"{listing(map(str, widths))} bits and rounding alone is {_listed(floor.total)} LSB",
+            floor.advice(self.squares),
         )
 
     def feasible(self, found: list[Candidate]) -> list[Candidate]:
@@ -462,9 +461,9 @@ def forms_of(terms: Terms, demand: Demand) -> Sequence[int]:
     sums = tuple(plain) if terms.outputs and terms.waves <= MOST_WAVES else ()
     if not sums and terms.steps is None:
         raise UsageError(
-            f"{terms.problem.name}: {terms.waves} waves matter at these errors, and at most "
-            f"{MOST_WAVES} can be compiled: allow larger errors, or compile fewer outputs"
-        )
+            f"{terms.waves} waves matter at these errors, and at most {MOST_WAVES} can be compiled",
+            "allow larger errors, or compile fewer outputs", where=terms.problem.name,
+        )  # fmt: skip
     return sums if terms.steps is None else (*sums, DIRECT)
 
 

@@ -168,8 +168,8 @@ class _Steps:
         if network.inputs > MOST_INPUTS:
             raise UsageError(
                 f"engine 'bdd' supports tables of at most {MOST_INPUTS} input bits, this program "
-                f"has one of {network.inputs}: compile it with --mode paper, or use engine 'numpy' "
-                "or 'llvm'"
+                f"has one of {network.inputs}",
+                "compile it with --mode paper, or use engine 'numpy' or 'llvm'",
             )
         reads = [self.places[call.inputs[k]] for k in kept]
         spans = tuple(field.bits for field in fields(reads))

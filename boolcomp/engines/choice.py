@@ -6,7 +6,7 @@ import platform
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.base.errors import UsageError, listing, suggestion
+from boolcomp.base.errors import UsageError, require_name
 
 if TYPE_CHECKING:
     from boolcomp.engines.engine import Engine, Wiring
@@ -49,15 +49,14 @@ def engine_name(name: str) -> Literal["numpy", "llvm", "words", "bdd"]:
 
     For `auto` with a word graph, `make_engine` combines `llvm` and `words`.
     """
-    if name not in ENGINES:
-        raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
+    require_name("engine", name, ENGINES)
     if name == "bdd":
         if find_spec("numba") is None:
-            raise UsageError("engine 'bdd' needs the package numba, or use engine 'numpy'")
+            raise UsageError("engine 'bdd' needs the package numba", "use engine 'numpy'")
         return "bdd"
     lacks = _native_lacks() if name != "numpy" else ""
     if name in ("llvm", "words") and lacks:
-        raise UsageError(f"engine {name!r} needs {lacks}, or use engine 'numpy'")
+        raise UsageError(f"engine {name!r} needs {lacks}", "use engine 'numpy'")
     if name == "words":
         return "words"
     return "numpy" if name == "numpy" or lacks else "llvm"

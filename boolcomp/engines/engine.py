@@ -177,7 +177,7 @@ def _beyond_stop(one: Stop, column: NDArray[Any]) -> int:
 def _array(name: str, given: ArrayLike, *, coded: bool) -> NDArray[Any]:
     array = array_of(name, given)
     if coded and array.dtype.kind not in "ui":
-        raise UsageError(f"{name} holds {array.dtype}: code words are integers")
+        raise UsageError(f"{name} holds {array.dtype}, but code words are integers")
     return array if array.dtype == np.float32 or coded else array.astype(np.float64, copy=False)
 
 
@@ -189,7 +189,7 @@ def _check_words(wiring: Wiring, given: Sequence[NDArray[Any]]) -> None:
         for word in (int(column.min()), int(column.max())):
             if not 0 <= word < port.code.cells:
                 raise DataError(
-                    f"{wiring.name(port)}: word {word} does not fit in {port.code.bits} bits"
+                    f"word {word} does not fit in {port.code.bits} bits", where=wiring.name(port)
                 )
 
 
@@ -224,8 +224,9 @@ def not_codable(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
             if port.code.wraps and (far := port.code.too_far(column)).any():
                 row = int(np.argmax(far))
                 return DataError(
-                    f"{wiring.name(port)} of sample {first + row} is {column[row]:g}: more than "
-                    f"{MOST_TURNS} turns, which leaves no accuracy within a turn"
+                    f"{wiring.name(port)} of sample {first + row} is {column[row]:g}, more than "
+                    f"{MOST_TURNS} turns, which leaves no accuracy within a turn",
+                    "subtract whole turns",
                 )
     return not_finite(wiring, batch, first)
 
@@ -237,7 +238,7 @@ def not_finite(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
         if len(places):
             row, column = (int(k) for k in places[0])
             name, value = group.members[column], array[row, column]
-            return DataError(f"{name} of sample {first + row} is {value}: not a finite number")
+            return DataError(f"{name} of sample {first + row} is {value}, not a finite number")
     raise AssertionError("all values are finite")
 
 

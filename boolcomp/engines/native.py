@@ -231,12 +231,14 @@ class CodeRunner:
     ) -> list[NDArray[Any]]:
         """Check columns; copy those that are not contiguous."""
         if len(columns) != len(kinds) or not kinds:
-            raise UsageError(f"{len(columns)} {name} columns: {len(kinds)} are needed")
+            raise UsageError(
+                f"{len(columns)} {name} columns are given, but {len(kinds)} are needed"
+            )
         for k, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
             if column.ndim != 1 or column.dtype != kind or len(column) != len(columns[0]):
                 raise UsageError(
-                    f"{name} column {k} is {column.dtype} of shape {column.shape}: it must be "
-                    f"{np.dtype(kind)} of shape ({len(columns[0])},)"
+                    f"{name} column {k} is {column.dtype} of shape {column.shape}",
+                    f"give {np.dtype(kind)} of shape ({len(columns[0])},)",
                 )
         return [np.ascontiguousarray(column) for column in columns]
 
@@ -253,8 +255,8 @@ class CodeRunner:
     def _planes(self, planes: Planes, count: int, name: str) -> Planes:
         if planes.dtype != np.uint8 or planes.shape[1:] != (count, self.block // 8):
             raise UsageError(
-                f"{name} planes are {planes.dtype} of shape {planes.shape}: they must be uint8 of "
-                f"shape (blocks, {count}, {self.block // 8})"
+                f"{name} planes are {planes.dtype} of shape {planes.shape}",
+                f"give uint8 of shape (blocks, {count}, {self.block // 8})",
             )
         return np.ascontiguousarray(planes)
 
@@ -516,11 +518,13 @@ class NativeEngine:
         host = llvm.host()
         self.width = width or host.width
         if self.width not in bitplanes.WIDTHS:
-            raise UsageError(f"width {width}: widths are {listing(map(str, bitplanes.WIDTHS))}")
+            raise UsageError(
+                f"width {width} is unknown", f"widths are {listing(map(str, bitplanes.WIDTHS))}"
+            )
         if self.width == 512 and not host.has_ternary:
             raise UsageError("width 512 needs a processor with AVX-512")
         if threads < 1:
-            raise UsageError(f"{threads} threads: at least one is required")
+            raise UsageError(f"{threads} threads are too few", "give 1 or more")
         self.threads = threads
         self.machine = host if self.width == 512 else host.without_ternary()
         self.pieces = split_calls(wiring, MOST_NODES[self.width], PIECE_NODES.get(self.width))

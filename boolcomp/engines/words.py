@@ -740,11 +740,10 @@ class WordEngine:
     ) -> None:
         if wiring.logic is None:
             raise UsageError(
-                "engine 'words' needs a word graph, this program has none (after paper mode or "
-                "--approximate free): use engine 'llvm'"
+                "the program has no word graph, which engine 'words' needs", "use engine 'llvm'"
             )
         if threads < 1:
-            raise UsageError(f"{threads} threads: at least one is required")
+            raise UsageError(f"{threads} threads are too few", "give 1 or more")
         self.wiring, self.logic, self.threads = wiring, wiring.logic, threads
         self.machine = processor or llvm.host()
         self._kept: list[llvm.NativeCode] = []

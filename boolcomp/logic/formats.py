@@ -153,7 +153,7 @@ class _Reader:
         self.place = self.row = 0
 
     def fail(self, reason: str) -> NoReturn:
-        raise DataError(f"{self.where}:{self.row}: {reason}")
+        raise DataError(reason, where=f"{self.where}:{self.row}")
 
     def line(self) -> bytes:
         """Return the next line, which must be complete."""
@@ -469,7 +469,7 @@ def topological(
                 continue
             state[name] = 1
             if any(state.get(k, 0) == 1 for k in missing):
-                raise DataError(f"{where}:{names[name].line}: {name} depends on itself")
+                raise DataError(f"{name} depends on itself", where=f"{where}:{names[name].line}")
             stack += missing
 
 
@@ -485,7 +485,7 @@ def _needed(
             continue
         if name not in names:
             place = f"{where}:{line}" if line else where
-            raise DataError(f"{place}: {name} is neither an input nor defined by .names")
+            raise DataError(f"{name} is neither an input nor defined by .names", where=place)
         needed.add(name)
         stack += [(k, names[name].line) for k in names[name].operands]
     return needed
@@ -521,14 +521,16 @@ def read_names(
     for line, words in [*_logical_lines(text), (0, [".end of text"])]:
         if not words[0].startswith("."):
             if head is None:
-                raise DataError(f"{where}:{line}: {' '.join(words)!r} belongs to no .names")
+                raise DataError(
+                    f"{' '.join(words)!r} belongs to no .names", where=f"{where}:{line}"
+                )
             rows.append((line, words))
             continue
         if head is not None:
             _define(head, rows, names, where, widest)
         head, rows = None, []
         if ended and line:
-            raise DataError(f"{where}:{line}: {words[0]} follows .end")
+            raise DataError(f"{words[0]} follows .end", where=f"{where}:{line}")
         if words[0] == ".names":
             head = (line, words[1:])
         elif words[0] in ports:
@@ -537,7 +539,7 @@ def read_names(
             model = " ".join(words[1:]) or model
         elif line and words[0] not in (".end", *_IGNORED):
             raise DataError(
-                f"{where}:{line}: {words[0]} is not combinational: only .names is supported"
+                f"{words[0]} is not combinational", "only .names is read", where=f"{where}:{line}"
             )
         ended = ended or words[0] == ".end"
     _check_ports(ports[".inputs"], names, where, ended=ended)
@@ -548,11 +550,11 @@ def _check_ports(
     inputs: list[str], names: dict[str, BlifNames], where: str, *, ended: bool
 ) -> None:
     if not ended:
-        raise DataError(f"{where}: the file has no .end: it is cut off")
+        raise DataError("the file has no .end, so it is cut off", where=where)
     if len(set(inputs)) != len(inputs):
-        raise DataError(f"{where}: an input is named twice")
+        raise DataError("an input is named twice", where=where)
     if clash := set(inputs) & set(names):
-        raise DataError(f"{where}: {min(clash)} is an input and defined by .names")
+        raise DataError(f"{min(clash)} is an input and defined by .names", where=where)
 
 
 def _define(
@@ -564,13 +566,15 @@ def _define(
 ) -> None:
     line, words = head
     if not words:
-        raise DataError(f"{where}:{line}: .names without a signal")
+        raise DataError(".names without a signal", where=f"{where}:{line}")
     *operands, name = words
     if name in names:
-        raise DataError(f"{where}:{line}: {name} is defined twice")
+        raise DataError(f"{name} is defined twice", where=f"{where}:{line}")
     if len(operands) > widest:
         many = len(operands)
-        raise DataError(f"{where}:{line}: {name} has {many} inputs, at most {widest} are allowed")
+        raise DataError(
+            f"{name} has {many} inputs, at most {widest} are allowed", where=f"{where}:{line}"
+        )
     texts = tuple(" ".join(row) for _, row in rows)
     try:
         if len(operands) <= LUT3:
@@ -579,7 +583,7 @@ def _define(
             _check_rows(texts, len(operands))
             names[name] = BlifNames(line, tuple(operands), 0, texts)
     except ValueError as error:
-        raise DataError(f"{where}:{line}: {name}: {error}") from error
+        raise DataError(f"{name}: {error}", where=f"{where}:{line}") from error
 
 
 def _check_rows(rows: tuple[str, ...], operands: int) -> None:

@@ -555,11 +555,11 @@ def parse_network(text: str, where: str = "network") -> Network:
     """Read the text of a network; a DataError names the wrong line."""
     head = _NETWORK_HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
     if head is None:
-        raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
+        raise DataError("a network begins 'network N inputs N outputs N nodes'", where=f"{where}:1")
     inputs, outputs, count = (int(number) for number in head.groups())
     ends = text.count("\n")
     if ends != count + 2 or not text.endswith("\n"):
-        raise DataError(f"{where}: {count} nodes need {count + 2} lines, not {ends}")
+        raise DataError(f"{count} nodes need {count + 2} lines, not {ends}", where=where)
     lines = text.split("\n")
     nodes = []
     for place, line in enumerate(lines[1:-2]):
@@ -567,16 +567,18 @@ def parse_network(text: str, where: str = "network") -> Network:
         good = name == f"n{place}" and len(line) <= LONGEST_LINE
         node = _parse_node(formula, inputs) if good else None
         if node is None:
-            raise DataError(f"{where}:{place + 2}: {shown(line)} is no line for node n{place}")
+            raise DataError(
+                f"{shown(line)} is no line for node n{place}", where=f"{where}:{place + 2}"
+            )
         nodes.append(node)
     word, *names = lines[-2].split(" ")
     signals = [_parse_signal(name, inputs) for name in names]
     if word != "outputs" or len(names) != outputs or None in signals:
-        raise DataError(f"{where}:{count + 2}: expected 'outputs' and {outputs} signals")
+        raise DataError(f"expected 'outputs' and {outputs} signals", where=f"{where}:{count + 2}")
     try:
         return Network(inputs, tuple(nodes), tuple(s for s in signals if s is not None))
     except ValueError as error:
-        raise DataError(f"{where}: {error}") from error
+        raise DataError.around(error, where) from error
 
 
 def _parse_signal(name: str, inputs: int) -> int | None:

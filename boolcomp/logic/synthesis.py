@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, UsageError, require_name
 from boolcomp.base.store import find, keep
 from boolcomp.base.workers import ALONE
 from boolcomp.logic import formats, lutmapping
@@ -247,10 +247,7 @@ class SynthesisRecipe:
 
     def __post_init__(self) -> None:
         for name, allowed in (("objective", OBJECTIVES), ("effort", EFFORTS)):
-            value = getattr(self, name)
-            if value not in allowed:
-                hint = suggestion(value, allowed)
-                raise UsageError(f"{name} {value!r}{hint}: one of {listing(allowed)}")
+            require_name(name, getattr(self, name), allowed)
         if self.slack is not None and self.slack < 0:
             raise UsageError(f"slack is a number of levels, not {self.slack}")
 
@@ -298,7 +295,9 @@ def synthesise_all(
     clock = Clock(deadline)
     for table in tables:
         if table.inputs > MOST_INPUTS:
-            raise UsageError(f"a table has {table.inputs} inputs: at most {MOST_INPUTS} allowed")
+            raise UsageError(
+                f"a table has {table.inputs} inputs", f"at most {MOST_INPUTS} are allowed"
+            )
     distinct = {digest(table): table for table in tables}
     found: dict[str, Synthesis] = {}
     if folder is not None:
@@ -444,9 +443,7 @@ def optimise(
     The result is equivalent, and with `keep_depth` no deeper. It is deterministic unless the
     deadline ends it. A `quick` round omits slow passes. `report` is called with every step.
     """
-    if objective not in OBJECTIVES:
-        hint = suggestion(objective, OBJECTIVES)
-        raise UsageError(f"objective {objective!r}{hint}: one of {listing(OBJECTIVES)}")
+    require_name("objective", objective, OBJECTIVES)
     clock = Clock(deadline)
     run = _Improvement(network, objective, clock, keep_depth=keep_depth)
     tool = lutmapping.find() if use_abc else None

@@ -106,7 +106,7 @@ def rivals(name: str) -> ModuleType:
     """Return a Python module from the folder of the rivals, without a search of `sys.path`."""
     path = sources() / f"{name}.py"
     if not path.is_file():
-        raise DataError(f"{path}: file not found: the rivals are not installed")
+        raise DataError("the rivals are not installed", where=path)
     package = ModuleType("boolcomp_rivals")
     package.__path__ = [str(path.parent)]
     sys.modules.setdefault(package.__name__, package)
@@ -152,7 +152,7 @@ def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
             raise DataError(f"{by.name} did not finish in {MOST_SECONDS:.0f} s")
         if done.code:
             text = done.printed.decode("utf-8", "replace").strip()[-500:]
-            raise DataError(f"{by.name} cannot compile a rival: {text}")
+            raise DataError(f"{by.name} cannot compile a rival ({text})")
     return folder / "rival.so"
 
 
@@ -710,7 +710,7 @@ def loops() -> tuple[Any, Any]:
     """Return the C functions `repeat` and `chain`."""
     by = compiler("gcc") or compiler("clang")
     if by is None:
-        raise DataError("no C compiler: gcc or clang is needed to build the rivals")
+        raise DataError("no C compiler was found", "install gcc or clang, which build the rivals")
     library = compiled_library(by, Unit(source("loop.c"), flags=("-O2",)))
     whole, address = ctypes.c_int64, ctypes.c_void_p
     repeat = function(library, "repeat", ctypes.c_double, address, address, whole)
@@ -937,7 +937,7 @@ class LogicSubject:
                     raise UsageError(f"this machine has no vectors wider than {self.width} bits")
                 self._engine = type(self._engine)(self.wiring, self.width)
         if self._engine.name != "llvm":
-            raise UsageError("llvmlite is not installed")
+            raise UsageError("llvmlite is not installed", "pip install llvmlite")
         return self._engine
 
     @property
@@ -1109,7 +1109,7 @@ def _python(program: Program) -> Make:
 def engine_of(subject: LogicSubject) -> Any:
     """Return the words engine of a program; raise a `UsageError` if there is none."""
     if engine_name("auto") != "llvm":
-        raise UsageError("no native engine: llvmlite is not installed")
+        raise UsageError("there is no native engine", "pip install llvmlite")
     return make_engine(subject.wiring, "words")
 
 

@@ -21,6 +21,7 @@ from boolcomp.base.errors import (
     DataWarning,
     UsageError,
     listing,
+    require_name,
     shown,
     suggestion,
 )
@@ -64,7 +65,7 @@ from boolcomp.measure.control_loop import (
 )
 from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
-from boolcomp.problem.problem import AngleInputs, angles_of, numbered, with_words
+from boolcomp.problem.problem import AngleInputs, angles_of, degrees_question, numbered, with_words
 from boolcomp.program.program import NOT_USEFUL
 from boolcomp.terms.extract import split
 
@@ -262,10 +263,10 @@ def signal_of(name: str, whose: str = "") -> tuple[str, int]:
     match = _MEMBER.fullmatch(name)
     if match is None:
         raise UsageError(
-            f"{whose}: input {shown(name)} is not a signal of the loop. Signals are q1, qd1, qdd1 "
-            "(commanded acceleration), qr1, qdr1, qddr1 (desired state), e1, de1 (errors of "
-            "position and speed), and t"
-        )
+            f"input {shown(name)} is not a signal of the loop",
+            "signals are q1, qd1, qdd1 (commanded acceleration), qr1, qdr1, qddr1 (desired "
+            "state), e1, de1 (errors of position and speed), and t", where=whose,
+        )  # fmt: skip
     return match[1], max(0, int(match[2] or 1) - 1)
 
 
@@ -286,9 +287,11 @@ class Called:
         except BoolcompError:
             raise
         except (Exception, SystemExit) as error:  # user code may also call sys.exit
-            raise DataError(f"controller {self.name}: {type(error).__name__}: {error}") from error
+            raise DataError(
+                f"controller {self.name} failed ({type(error).__name__}: {error})"
+            ) from error
         if not np.isfinite(result).all():
-            raise DataError(f"controller {self.name}: a torque is not finite")
+            raise DataError(f"controller {self.name} returned a torque that is not finite")
         return np.ascontiguousarray(result.T)
 
 
@@ -299,14 +302,20 @@ def called(text: str) -> Called:
     """
     place, _, name = text.rpartition(":")
     if place.endswith(".py") and not Path(place).is_file():
-        raise UsageError(f"controller {shown(text)}: no file {shown(place)}")
+        raise UsageError(
+            f"controller {shown(text)} names a file that does not exist, {shown(place)}"
+        )
     try:
         module = _loaded(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except (Exception, SystemExit) as error:
-        raise DataError(f"controller {shown(text)}: {type(error).__name__}: {error}") from error
+        raise DataError(
+            f"controller {shown(text)} cannot be loaded ({type(error).__name__}: {error})"
+        ) from error
     function = getattr(module, name, None)
     if not callable(function):
-        raise UsageError(f"controller {shown(text)}: {place} has no function {shown(name)}")
+        raise UsageError(
+            f"{place} has no function {shown(name)}, which controller {shown(text)} names"
+        )
     return Called(function, text)
 
 
@@ -466,11 +475,7 @@ class LoopSettings:
 
     def loop(self, robot: Robot, kind: Kind) -> ControlLoop:
         """Return the loop of an arm and a law."""
-        if self.friction not in FRICTIONS:
-            hint = suggestion(self.friction, FRICTIONS)
-            raise UsageError(
-                f"friction {shown(self.friction)}{hint}: choices are {listing(FRICTIONS)}"
-            )
+        require_name("friction", self.friction, FRICTIONS)
         if not 0 < self.seconds <= 1e5:
             raise UsageError(f"time must be above 0 and at most 1e5 s, not {self.seconds:g}")
         plant = plant_of(robot, has_friction=self.friction != "none")
@@ -520,7 +525,7 @@ class StudyRequest:
 def _warn_of_limits(robot: Robot, trajectory: Trajectory) -> None:
     """Warn if a trajectory leaves the joints' ranges, or seems to be in degrees."""
     angles = AngleInputs((numbered("q", robot.joints),), angles_of(robot_problem(robot, "gravity")))
-    if question := angles.seen([trajectory.q], len(trajectory.q)).question:
+    if question := degrees_question(angles.largest([trajectory.q])):
         warnings.warn(f"trajectory {trajectory.name}: {question}", DataWarning, stacklevel=4)
     kinds = (
         ("position", trajectory.q),
@@ -548,9 +553,7 @@ def modes_of(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(","))
     for one in found:
         if one not in SINGLE:
-            allowed = (*SINGLE, *MODE_SETS)
-            hint = suggestion(one, allowed)
-            raise UsageError(f"--mode {shown(one)}{hint}: modes are {listing(allowed)}")
+            require_name("mode", one, (*SINGLE, *MODE_SETS))
     return tuple(dict.fromkeys(found))
 
 
@@ -558,8 +561,7 @@ def law_of_program(program: Program, robot: Robot) -> Kind:
     """Return the control law of a program, by its function and inputs."""
     if program.returned.size != robot.joints:
         raise UsageError(
-            f"{program.name} has {program.returned.size} outputs, but {robot.name} has "
-            f"{robot.joints} joints"
+            f"{program.name} has {program.returned.size} outputs, the robot {robot.joints} joints"
         )
     names = tuple(group.name for group in program.groups)
     for kind, reads in READ.items():
@@ -810,8 +812,9 @@ def simulated(
         kind = what.law
     elif not is_python(what.law):
         raise UsageError(
-            f"--controller {shown(what.law)}{suggestion(what.law, LAWS)}: give {listing(LAWS)} or "
-            "MODULE:FUNCTION; give a program in place of ROBOT"
+            f"unknown --controller {shown(what.law)}",
+            f"{suggestion(what.law, LAWS)}give {listing(LAWS)} or MODULE:FUNCTION, or a program in "
+            "place of ROBOT",
         )
     loop = settings.loop(robot, kind)
     trajectories = settings.trajectories(robot, texts)

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, parse_number, shown, suggestion
+from boolcomp.base.errors import (
+    DataError,
+    UsageError,
+    listing,
+    parse_number,
+    require_name,
+    shown,
+    suggestion,
+)
 from boolcomp.base.loops import njit
 from boolcomp.codes import TIE
 from boolcomp.problem import dynamics
@@ -113,9 +121,9 @@ def circle(robot: Robot, at: Floats, radius: float | None, plane: str) -> Closed
             break
     if np.abs(wanted - tip(robot, found)).max() > REACHED:
         raise DataError(
-            f"{robot.name}: a circle of radius {radius:g} m from {np.round(at, 3).tolist()} is out "
-            "of reach: give another radius, start (at) or plane"
-        )
+            f"a circle of radius {radius:g} m from {np.round(at, 3).tolist()} is out of reach",
+            "give another radius, start (at) or plane", where=robot.name,
+        )  # fmt: skip
     return closed_path(found)
 
 
@@ -134,17 +142,15 @@ def _plane(robot: Robot, at: Floats, plane: str) -> tuple[Floats, Floats, float]
     halves = [min(link.position.width / 2, math.pi) for link in robot.links]
     slopes = tip_slopes(robot, at[None])[0] * halves
     if plane:
-        if plane not in PLANES:
-            hint = suggestion(plane, PLANES)
-            raise UsageError(f"trajectory circle: plane {shown(plane)}{hint}: xy, xz or yz")
+        require_name("plane", plane, PLANES)
         first, second = (np.eye(3)[axis] for axis in PLANES[plane])
         return first, second, float(min(np.linalg.norm(slopes.T @ x) for x in (first, second)))
     left, sizes, _ = np.linalg.svd(slopes)
     if len(sizes) < 2 or sizes[1] < SINGULAR * sizes[0]:
         raise DataError(
-            f"{robot.name}: the tip can only move along a line at the start of the circle: give "
-            "another start (at=…)"
-        )
+            "the tip can only move along a line there", "give another start (at=…)",
+            where=robot.name,
+        )  # fmt: skip
     best = left[:, :2].T
     signs = np.sign(best[np.arange(2), np.abs(best).argmax(axis=1)])
     return signs[0] * best[0], signs[1] * best[1], float(sizes[1])
@@ -202,11 +208,8 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
     """Return a trajectory from its text: `point:from=0,0:to=1,1`, `circle`, `path.csv`."""
     path = text if text.endswith(".csv") else ""
     kind, *parts = [text] if path else text.split(":")
-    if not path and kind not in KEYS:
-        raise UsageError(
-            f"no trajectory {shown(kind)}{suggestion(kind, KEYS)}: trajectories are "
-            f"{listing(KEYS)}, or a file ending in .csv"
-        )
+    if not path:
+        require_name("trajectory", kind, KEYS, "or a file that ends in .csv")
     try:
         with np.errstate(all="ignore"):  # values that are not finite raise an error below
             if path:
@@ -217,9 +220,9 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
         raise _beyond(text) from error
     if not 0.5 < seconds * rate < LONGEST_TRAJECTORY - 0.5:  # it may be infinite
         raise UsageError(
-            f"{shown(text)}: {seconds:g} s at {rate:g} Hz are {seconds * rate + 1:.10g} instants; "
-            f"a trajectory must have 2 to {LONGEST_TRAJECTORY}"
-        )
+            f"{seconds:g} s at {rate:g} Hz are {seconds * rate + 1:.10g} instants",
+            f"a trajectory must have 2 to {LONGEST_TRAJECTORY}", where=shown(text),
+        )  # fmt: skip
     count = round(seconds * rate) + 1
     times = np.arange(count) / rate
     with np.errstate(all="ignore"):
@@ -231,7 +234,7 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
 
 def _beyond(text: str) -> DataError:
     return DataError(
-        f"{shown(text)}: positions, speeds or accelerations are {MOST:g} or more, or not finite"
+        f"positions, speeds or accelerations are {MOST:g} or more, or not finite", where=shown(text)
     )
 
 
@@ -258,8 +261,8 @@ def _values(kind: str, parts: list[str]) -> dict[str, str]:
         if not equals or key not in KEYS[kind] or key in found:
             hint = suggestion(key, KEYS[kind])
             raise UsageError(
-                f"trajectory {kind}: {shown(part)}{hint}: give {listing(KEYS[kind])}, each once, "
-                f"such as {kind}:{KEYS[kind][0]}=…"
+                f"trajectory {kind} has the invalid part {shown(part)}",
+                f"{hint}give {listing(KEYS[kind])}, each once, such as {kind}:{KEYS[kind][0]}=…",
             )
         found[key] = value
     return found
@@ -273,8 +276,8 @@ def _numbers(given: Mapping[str, str], key: str, usual: Floats, kind: str) -> Fl
     known = [value for value in values if value is not None and math.isfinite(value)]
     if len(known) < len(values) or len(known) not in (1, len(usual)):
         raise UsageError(
-            f"trajectory {kind}: {key}={given[key]}: give a number, or {len(usual)} separated by "
-            "commas"
+            f"trajectory {kind} has the invalid {key}={given[key]}",
+            f"give a number, or {len(usual)} separated by commas",
         )
     return np.full(len(usual), known[0]) if len(known) == 1 else np.array(known)
 
@@ -285,7 +288,9 @@ def _one(given: Mapping[str, str], key: str, kind: str) -> float | None:
         return None
     value = parse_number(given[key])
     if value is None or not math.isfinite(value) or value <= 0:
-        raise UsageError(f"trajectory {kind}: {key}={given[key]}: give a number above zero")
+        raise UsageError(
+            f"trajectory {kind} has the invalid {key}={given[key]}", "give a number above zero"
+        )
     return value
 
 
@@ -391,9 +396,10 @@ def _of_file(robot: Robot, path: Path) -> tuple[Motion, float]:
     times = np.array([parse_number(text) or 0.0 for text in texts])
     if len(places) < 2 or len(times) != len(places) or not (np.diff(times) > 0).all():
         raise DataError(
-            f"{path}: a trajectory needs columns t (increasing times) and q1 to q{robot.joints}, "
-            "and at least two rows"
-        )
+            "the file is no trajectory",
+            f"it needs columns t (increasing times) and q1 to q{robot.joints}, and at least two "
+            "rows", where=path,
+        )  # fmt: skip
     times = times - times[0]
     speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
     rates = np.gradient(speeds, times, axis=0)
@@ -492,9 +498,8 @@ def drive_of(
     if not 1 <= chosen <= FASTEST:
         raise UsageError(f"the control rate must be 1 to {FASTEST:g} Hz, not {chosen:g}")
     found = next((one for one in SPEEDS if one == speeds), None)
-    if speeds is not None and found is None:
-        hint = suggestion(speeds, SPEEDS)
-        raise UsageError(f"speeds {shown(speeds)}{hint}: choices are {listing(SPEEDS)}")
+    if speeds is not None:
+        require_name("speeds", speeds, SPEEDS)
     if not 0 < cutoff < chosen / 2:
         raise UsageError(
             f"the cutoff must be above 0 and below half the control rate, {chosen / 2:g} Hz, not "
@@ -601,8 +606,8 @@ class ControlLoop:
         joints, runs = self.plant.robot.joints, len(blocks) * len(paths)
         if TRACKS * count * joints * runs > MOST_NUMBERS:
             raise UsageError(
-                f"{runs} runs of {count} instants need too much memory: simulate fewer word "
-                "lengths, trajectories or seconds"
+                f"{runs} runs of {count} instants need too much memory",
+                "simulate fewer, or for less time",
             )
         wanted = tuple(
             np.stack([getattr(path, kind) for path in paths], axis=-1)
@@ -936,7 +941,7 @@ def _require_inertia(robot: Robot) -> None:
         unit[k] = 1.0
         if rigid.evaluate(middles, np.zeros((n, 1)), unit)[k, 0] < NO_INERTIA:
             raise DataError(
-                f"{robot.name}: joint {k + 1} moves no inertia, so its acceleration is undefined"
+                f"joint {k + 1} moves no inertia: its acceleration is undefined", where=robot.name
             )
 
 

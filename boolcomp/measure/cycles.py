@@ -91,13 +91,15 @@ def run(command: Sequence[str], folder: Path, deadline: float) -> bytes:
     """Run a tool in a folder and return its output; raise a `DataError` if it fails."""
     path = shutil.which(command[0])
     if path is None:
-        raise DataError(f"{command[0]} is not installed")
+        raise DataError(
+            f"{command[0]} is not installed", "boolcomp doctor lists tools and their packages"
+        )
     ended = run_program([path, *command[1:]], deadline, folder=folder)
     if ended.code is None:
         raise DataError(f"{command[0]} did not finish in {deadline:g} s")
     if ended.code:
         text = ended.printed.decode("utf-8", "replace").strip()[-400:]
-        raise DataError(f"{command[0]} failed: {text}")
+        raise DataError(f"{command[0]} failed ({text})")
     return ended.printed
 
 
@@ -129,10 +131,12 @@ def parsed_result(printed: bytes, design: BoardDesign) -> tuple[int, int, int, i
     found = RESULT.search(printed)
     if found is None:
         text = printed.decode("utf-8", "replace").strip()[-200:]
-        raise DataError(f"{design.name}: the simulator printed no result: {text or 'no output'}")
+        raise DataError(
+            f"the simulator printed no result: {text or 'no output'}", where=design.name
+        )
     wrong, last, cycles, empty, deepest = (int(number) for number in found.groups())
     if not wrong or last != len(design.rows) - 1:
-        raise DataError(f"{design.name}: the comparison missed a word that is wrong on purpose")
+        raise DataError("the comparison missed a word that is wrong on purpose", where=design.name)
     return wrong - 1, cycles, empty, deepest
 
 
@@ -726,7 +730,7 @@ def counted_instructions(
     found = run([*tool, f"--toggle-collect={design.function}", "./run"], folder, deadline)
     count = re.search(rb"Collected : (\d+)", found)
     if count is None:
-        raise DataError(f"{design.name}: callgrind printed no count")
+        raise DataError("callgrind printed no count", where=design.name)
     return int(count[1]) / calls
 
 
@@ -748,7 +752,7 @@ def timed(design: BoardDesign, folder: Path, deadline: float, optimised: str) ->
     run([*compiler, "-o", "timed", *objects, "-lm"], folder, deadline)
     found = re.search(rb"([0-9.]+) ns", run([str(folder / "timed")], folder, deadline))
     if found is None:
-        raise DataError(f"{design.name}: no time was printed")
+        raise DataError("no time was printed", where=design.name)
     return float(found[1])
 
 

@@ -79,7 +79,7 @@ class FpgaTool(NamedTuple):
         if ended.code is None:
             raise DataError(f"{self.name} was stopped after {deadline:.0f} s")
         if ended.code:
-            raise DataError(f"{self.name} failed: {complaint(text)}")
+            raise DataError(f"{self.name} failed ({complaint(text)})")
         return text
 
 
@@ -559,8 +559,8 @@ def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: Non
         cells = _synthesise_top(family, folder)
         if cells.luts > one.tables:
             raise DataError(
-                f"{one.about} has {one.tables} look-up tables, the design needs {cells.luts}: "
-                "compile with fewer bits or a larger error, or use a larger board"
+                f"{one.about} has {one.tables} look-up tables, the design needs {cells.luts}",
+                "compile with fewer bits or a larger error, or use a larger board",
             )
         step(f"{family.router}: place and route")
         fmax = _route(one, family, folder)
@@ -581,7 +581,7 @@ def _prove(made: Sources, family: Device, folder: Path) -> None:
     """Prove by ABC that the synthesised core, without its registers, is the network."""
     tool = lutmapping.find()
     if tool is None:
-        raise DataError(f"the core cannot be proved: {lutmapping.MISSING.note}")
+        raise DataError("the core cannot be proved", lutmapping.MISSING.note)
     kinds = cell_kinds((folder / "core.json").read_text("utf-8"))
     write_text(folder / "wires.v", _as_wires(flip_flops(kinds, family), family), durable=False)
     script = [

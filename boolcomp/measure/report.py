@@ -18,10 +18,9 @@ from boolcomp.base.errors import (
     DataError,
     DataWarning,
     UsageError,
-    listing,
     parse_json,
+    require_name,
     shown,
-    suggestion,
 )
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.base.store import find, keep, sealed, unsealed, user_cache
@@ -211,7 +210,7 @@ def draw_samples(problem: Problem, count: int, seed: int = 0) -> Samples:
     if not 1 <= count <= MOST_SAMPLES:
         raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {shown(count)}")
     if seed < 0:
-        raise UsageError(f"the seed must not be negative: {shown(seed)}")
+        raise UsageError(f"the seed must be 0 or more, not {shown(seed)}")
     arrays = tuple(problem.draw(count, seed))
     return Samples(problem, arrays, problem.reference(*arrays))
 
@@ -509,11 +508,11 @@ def _pair(problem: Problem, text: str) -> tuple[str, str]:
     names = [name.strip() for name in text.split(",")]
     known = [one.name for one in problem.inputs]
     for name in names:
-        if name not in known:
-            hint = suggestion(name, known)
-            raise UsageError(f"--map: no input {shown(name)}{hint}: inputs are {listing(known)}")
+        require_name("input", name, known)
     if len(names) != 2 or names[0] == names[1]:
-        raise UsageError(f"--map {shown(text)}: give two inputs, such as {','.join(known[:2])}")
+        raise UsageError(
+            f"--map {shown(text)} does not name two inputs", f"use {','.join(known[:2])}"
+        )
     return names[0], names[1]
 
 
@@ -632,7 +631,7 @@ def timed(program: Program, samples: Samples, payload: float | None = None) -> t
     first = program.evaluate(*few, payload=payload).words
     native = time.perf_counter() - start
     if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
-        raise DataError(f"{program.name}: two engines give different words")
+        raise DataError("two engines give different words", where=program.name)
     seconds = math.inf
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -837,7 +836,9 @@ def _widened(terms: Terms, paper: Plan, extra: int) -> Plan:
     for k, output in enumerate(paper.outputs):
         guard = output.guard_bits + extra
         if guard > MOST_GUARD_BITS:
-            raise UsageError(f"{guard} guard bits are too many: at most {MOST_GUARD_BITS}")
+            raise UsageError(
+                f"{guard} guard bits are too many", f"at most {MOST_GUARD_BITS} are allowed"
+            )
         options = replace(paper.options, guard_bits=guard, splits=output.splits)
         outputs.append(make_plan(terms, options).outputs[k])
     return replace(paper, outputs=tuple(outputs))
@@ -902,7 +903,7 @@ def _check_words(program: Program, plan: Plan, samples: Samples, words: CoverWor
     """Raise a `DataError` unless the logic computes the words of its tables."""
     state = tuple(array[:TIMED] for array in samples.arrays)
     if not np.array_equal(program.evaluate(*state).words, quantised(plan, state, words).words):
-        raise DataError(f"{plan.problem.name}: the logic differs from its tables")
+        raise DataError("the logic differs from its tables", where=plan.problem.name)
 
 
 @dataclass(slots=True)

@@ -546,8 +546,8 @@ def _section(path: Path) -> PageSection:
             if isinstance(found, list) and found and keys <= set(found[0]):
                 return make(document, found)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: a key is missing or has a wrong value: {error!r}") from error
-    raise DataError(f"{path}: unknown kind of file; known are {KINDS}")
+        raise DataError(f"a key is missing or has a wrong value: {error!r}", where=path) from error
+    raise DataError("unknown kind of file", f"kinds are {KINDS}", where=path)
 
 
 def draw_bench(document: Any, kind: str) -> bytes:

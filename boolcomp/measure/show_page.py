@@ -385,8 +385,7 @@ def shown_program(
     outputs = tuple(one.name for one in chosen.outputs)
     if problem.groups != program.groups or problem.returned.members != outputs:
         raise UsageError(
-            f"{problem.name} has other inputs or outputs than the program: give its robot with "
-            "--robot"
+            f"{problem.name} has other inputs or outputs than the program", "use --robot"
         )
     of = "" if robot is None else function_of(program.name, robot.name)
     return ShownProgram(program, chosen, problem, robot, of)
@@ -459,7 +458,9 @@ def gates_values(network: Network) -> dict[str, Any]:
     """Return a network as base64 arrays: tables, and three operands per node."""
     count = len(network.nodes)
     if count > MOST_NODES:
-        raise DataError(f"{count} nodes are too many for a page: at most {MOST_NODES}")
+        raise DataError(
+            f"{count} nodes are too many for a page", f"at most {MOST_NODES} are allowed"
+        )
     wide = CONSTANTS + network.inputs + count > np.iinfo(np.uint16).max
     operands = np.zeros((count, 3), "<u4" if wide else "<u2")
     for k, node in enumerate(network.nodes):
@@ -1109,8 +1110,8 @@ def table_page(name: str, pla: Pla) -> str:
     """Return the page of a truth table: maps, a minimal cover, and its derivation by hand."""
     if pla.inputs > MOST or pla.outputs > MOST_OUTPUTS:
         raise DataError(
-            f"{name} has {pla.inputs} inputs and {pla.outputs} outputs; a page has at most {MOST} "
-            f"and {MOST_OUTPUTS}"
+            f"{pla.inputs} inputs and {pla.outputs} outputs",
+            f"a page has at most {MOST} and {MOST_OUTPUTS}",
         )
     function = pla.function(name)
     cover = minimise(function, "exact" if pla.inputs <= MOST // 2 else "own", EXACTLY)

@@ -33,8 +33,8 @@ def shipped_or_refused(place: str, name: str) -> str:
         here = f"{name}.toml"
         file = here if is_file(Path(here)) else "FILE"
         raise UsageError(
-            f"{place} was compiled for {shown(name)}, which is not a built-in robot: "
-            f"give its robot or function file with --robot {file}"
+            f"{place} was compiled for {shown(name)}, which is not a built-in robot",
+            f"give its robot or function file with --robot {file}",
         )
     return robot
 
@@ -67,6 +67,7 @@ def solved_problem(
     if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
         raise UsageError(
             f"{place} was compiled for {program.name} with {len(program.outputs)} outputs, not "
-            f"for {problem.name} with {len(problem.outputs)}: give its robot with --robot"
+            f"for {problem.name} with {len(problem.outputs)}",
+            "give its robot with --robot",
         )
     return problem, robot

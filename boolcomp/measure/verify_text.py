@@ -119,7 +119,7 @@ def read_words(text: str, where: str = "Verilog") -> Described:
     """Read a module, whose words fit the simulation."""
     found = _Reader(text, where).module()
     if any(bits > WIDEST for _, bits in found.spans.values()):
-        raise DataError(f"{where}: a word has more than {WIDEST} bits")
+        raise DataError(f"a word has more than {WIDEST} bits", where=where)
     return found
 
 
@@ -143,7 +143,7 @@ class _Reader:
         self.held: dict[str, Formula] = {}
 
     def fail(self, what: str) -> NoReturn:
-        raise DataError(f"{self.where}: {what}")
+        raise DataError(what, where=self.where)
 
     def peek(self) -> str:
         """Return the next token; claims before it apply to the next signal."""
@@ -480,7 +480,7 @@ def read_gates(text: str, where: str = "Verilog") -> Netlist:
             known |= {Reference(name, k, 1): literal for k, literal in enumerate(made)}
         network = builder.build([known[bit] for bit in ports[1]])
     except KeyError as error:
-        raise DataError(f"{where}: {shown(str(error))} is no gate, or is not made") from error
+        raise DataError(f"{shown(str(error))} is no gate, or is not made", where=where) from error
     inputs, outputs = (
         tuple(bit.name + f"[{bit.low}]" * (module.spans[bit.name][1] > 1) for bit in some)
         for some in ports

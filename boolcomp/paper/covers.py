@@ -142,12 +142,12 @@ def _read(path: Entry, text: str, table: TruthTable) -> tuple[Cover, float | Non
         bound, proved = int(fields["lower bound"]), fields["proved"] == "yes"
         made_by = fields["method"]
     except (KeyError, ValueError) as error:
-        raise DataError(f"{path}: the header is damaged ({error})") from error
+        raise DataError(f"the header is damaged: {error}", where=path) from error
     if (found.inputs, found.outputs) != (table.inputs, table.outputs):
-        raise DataError(f"{path}: not a cover of this table")
+        raise DataError("not a cover of this table", where=path)
     witness = verify(function_of(table), found.on)
     if witness is not None:
-        raise DataError(f"{path}: does not cover its table: {witness}")
+        raise DataError(f"does not cover its table: {witness}", where=path)
     cover = Cover(found.on, made_by, proved, bound, 0.0, fields.get("note", ""))
     if not path.believed:
         made_by = made_by if made_by in METHODS else "unknown"
@@ -192,11 +192,11 @@ def make_covers(
         first.setdefault(entry.table, entry)
         if not fits(entry.table.inputs, entry.table.outputs):
             raise DataError(
-                f"{entry.problem}: the table of {entry.plan.term.name} has {entry.table.inputs} "
-                f"inputs and {entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} "
-                f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or use compact "
-                "mode, which has no tables"
-            )
+                f"the table of {entry.plan.term.name} has {entry.table.inputs} inputs and "
+                f"{entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} inputs and "
+                f"2^{MOST_BITS.bit_length() - 1} bits",
+                "lower --bits, or use compact mode, which has no tables", where=entry.problem,
+            )  # fmt: skip
     covers: dict[TruthTable, Cover] = {}
 
     for table in first:

@@ -81,7 +81,7 @@ class PaperChoices:
 
     def __post_init__(self) -> None:
         if self.free and self.error is None:
-            raise UsageError("free bits require a guaranteed error: give --error 0.5Nm")
+            raise UsageError("free bits require a guaranteed error", "give --error 0.5Nm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ def _required(terms: Terms) -> Terms:
     formats = [one for one in problem.inputs if one.format]
     if formats:
         raise UsageError(
-            f"{problem.name}: the word of {formats[0].name} has the format {formats[0].format}, "
-            "which paper mode does not support: there, --code applies to all words, and the "
-            "paper's rules give their widths. Use compact mode"
-        )
+            f"the word of {formats[0].name} has the format {formats[0].format}, which paper mode "
+            "does not support: there, --code applies to all words, and the paper's rules give "
+            "their widths", "use compact mode", where=problem.name,
+        )  # fmt: skip
     return terms.required()
 
 
@@ -199,4 +199,4 @@ def program(covered: Covered, choices: PaperChoices) -> Program:
 def require_kept(plan: Plan, bounds: Sequence[float], error: Promise) -> None:
     """Raise a `DataError` if bounds exceed the guaranteed errors."""
     if any(x > y for x, y in zip(bounds, allowed(plan, error), strict=True)):
-        raise DataError(f"{plan.problem.name}: errors of {error} are not proved")
+        raise DataError(f"errors of {error} are not proved", where=plan.problem.name)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, number, suggestion
+from boolcomp.base.errors import DataError, UsageError, number, require_name
 from boolcomp.codes import ROUNDINGS, Code, Rounding
 from boolcomp.problem.problem import name_order
 from boolcomp.problem.words import TURN, Input, Interval, part_of
@@ -388,23 +388,20 @@ class PlanOptions:
         if self.splits is not None and not 0 <= self.splits <= MOST_SPLITS:
             raise UsageError(f"splits must be 0 to {MOST_SPLITS}, not {self.splits}")
         Code(Interval(-1, 1), self.bits, self.code)
-        if self.rounding not in ROUNDINGS:
-            hint = suggestion(self.rounding, ROUNDINGS)
-            raise UsageError(f"rounding {self.rounding!r}{hint}: {listing(ROUNDINGS)}")
+        require_name("rounding", self.rounding, ROUNDINGS)
         if self.rounding == "faithful" and self.code != "gray":
             raise UsageError(
-                "faithful rounding needs gray code, in which neighbouring cells differ in one bit"
+                "faithful rounding needs gray code (neighbours differ in one bit)",
+                "use --code gray",
             )
         self._check_outside()
 
     def _check_outside(self) -> None:
         for name, place in (("signs", self.signs), ("sums", self.sums)):
-            if place not in PLACES:
-                raise UsageError(f"{name} {place!r}{suggestion(place, PLACES)}: {listing(PLACES)}")
+            require_name(name, place, PLACES)
         if self.signs == "outside" and self.code != "gray":
             raise UsageError(
-                "signs outside need gray code, in which mirror images differ in one bit, in either "
-                "half again"
+                "signs outside need gray code (mirror images differ in one bit)", "use --code gray"
             )
 
 
@@ -547,10 +544,11 @@ class Plan:
             more = len(wide) - 1
             others = f", and {more} other{'s' * (more > 1)} would be too large" if more else ""
             raise DataError(
-                f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
-                f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact "
-                f"mode makes none: boolcomp compile --mode compact.{self._narrower()}"
-            )
+                f"{first.term.name} needs a table of {first.input_bits} input bits ({words}); "
+                f"tables have at most {MOST_INPUT_BITS}{others}",
+                "use compact mode, which makes no tables: boolcomp compile --mode "
+                f"compact.{self._narrower()}", where=self.problem.name,
+            )  # fmt: skip
 
     def _narrower(self) -> str:
         """Return advice on the word length at which all tables are small enough."""
@@ -577,8 +575,9 @@ def make_plan(terms: Terms, options: PlanOptions | None = None) -> Plan:
     waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
     if waves > MOST_WAVES:
         raise DataError(
-            f"{problem.name}: its terms have {waves} waves, but a plan may have {MOST_WAVES} at "
-            "most: use another function (--of gravity), or compact mode with --rms-error"
+            f"its terms have {waves} waves, but a plan may have {MOST_WAVES} at most",
+            "use another function (--of gravity), or compact mode with --rms-error",
+            where=problem.name,
         )
     outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)
     return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs), terms)
@@ -594,8 +593,9 @@ def _plan_output(
     if output.range.low != -output.range.high:
         raise UsageError(
             f"{output.title} has the range {output.range}, but in paper mode terms share a scale "
-            f"about zero: use -{number(output.range.magnitude)} .. "
-            f"{number(output.range.magnitude)}, or compact mode"
+            "about zero",
+            f"use -{number(output.range.magnitude)} .. {number(output.range.magnitude)}, or "
+            "compact mode",
         )
     code = Code(output.range, options.bits, options.code)
     kept, left_out = _leave_out_small(terms, code, options)

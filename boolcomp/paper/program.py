@@ -496,7 +496,9 @@ def plans_within(
 ) -> list[Plan]:
     """Return plans of several loads that meet an error; `free` chooses bits with fewest entries."""
     if free and not error.absolute:
-        raise UsageError(f"error {error}: free bits require an error in a unit, such as 0.5Nm")
+        raise UsageError(
+            f"error {error} has no unit, which free bits require", "give, for example, 0.5Nm"
+        )
     best: tuple[int, list[Plan]] | None = None
     nearest: _Tried | None = None
     refused: DataError | None = None
@@ -518,7 +520,9 @@ def plans_within(
     if best is not None:
         return best[1]
     if nearest is None:
-        raise refused or DataError(f"error {error}: no word length meets it")
+        raise refused or DataError(
+            f"no word length meets the error {error}", "allow a larger error"
+        )
     raise _broken(nearest, error)
 
 
@@ -556,10 +560,10 @@ def _refuse_saturation(plan: Plan, error: Promise) -> None:
     for one, limit in zip(plan.outputs, allowed(plan, error), strict=True):
         if math.isfinite(limit) and one.amplitude > one.code.range.high:
             raise DataError(
-                f"{plan.problem.name}: {one.output.symbol} can reach ±{one.amplitude:.6g}, beyond "
-                f"its range ±{one.code.range.high:.6g}, and saturates there, so that no error can "
-                "be guaranteed: use a wider range"
-            )
+                f"{one.output.symbol} can reach ±{one.amplitude:.6g}, beyond its range "
+                f"±{one.code.range.high:.6g}, and saturates there, so that no error can be "
+                "guaranteed", "use a wider range", where=plan.problem.name,
+            )  # fmt: skip
 
 
 def _broken(tried: _Tried, error: Promise) -> DataError:
@@ -573,7 +577,7 @@ def _broken(tried: _Tried, error: Promise) -> DataError:
                 + f") and not {limit / step:.4g}"
             )
     return DataError(
-        f"{plan.problem.name}: no tables of paper mode keep errors within {error}; the best that "
-        f"was reached, with {plan.options.bits} bits and {plan.options.guard_bits} guard bits, is "
-        f"{listing(missed)}. Compact mode has no tables of whole terms: --mode compact"
-    )
+        f"no tables of paper mode keep errors within {error}; the best that was reached, with "
+        f"{plan.options.bits} bits and {plan.options.guard_bits} guard bits, is {listing(missed)}",
+        "use --mode compact, which has no tables of whole terms", where=plan.problem.name,
+    )  # fmt: skip

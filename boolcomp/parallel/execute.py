@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, UsageError, require_name
 from boolcomp.base.processes import Team, WorkerLostError
 from boolcomp.engines.choice import engine_name
 from boolcomp.parallel.schedulers import for_batches
@@ -100,7 +100,8 @@ class StageRunner:
             (StageSetup(self.straight, self.staged, k, *rest),)
             for k in range(self.staged.processors)
         ] * self.parts
-        self._team = Team(prepare, setups, deaths=1)
+        count = self.staged.processors
+        self._team = Team(prepare, setups, 1, lambda k: f"processor P{k % count}")
         self._team.start()
         return self
 
@@ -115,7 +116,7 @@ class StageRunner:
         if len(inputs) != len(names) or len({x.shape for x in inputs}) > 1:
             raise UsageError(f"the program needs {len(names)} columns of one length")
         if self._team is None:
-            raise UsageError("the workers are not running: use the runner in a with statement")
+            raise UsageError("the workers are not running", "use the runner in a with statement")
         self._check_angles(inputs)
         samples = inputs[0].size if inputs else 0
         cuts = [samples * k // self.parts for k in range(self.parts + 1)]
@@ -128,7 +129,7 @@ class StageRunner:
         try:
             spent = self._team.call(run_batch, given)
         except WorkerLostError as error:
-            raise DataError("a worker of a parallel run died; the batch has no results") from error
+            raise DataError(f"{error.what}; the batch has no results", where=error.where) from error
         seconds = time.perf_counter() - started
         made = [
             batch.outputs[:, : b - a] for batch, (a, b) in zip(batches, pairwise(cuts), strict=True)
@@ -164,8 +165,8 @@ class StageRunner:
         for k in sorted(angles):
             if k < len(inputs) and inputs[k].size and np.abs(inputs[k]).max() > LARGEST_ANGLE:
                 raise DataError(
-                    f"{self.straight.inputs[k]} is beyond ±{LARGEST_ANGLE:g} rad: subtract whole "
-                    "turns, or use the numpy engine"
+                    f"{self.straight.inputs[k]} is beyond ±{LARGEST_ANGLE:g} rad",
+                    "subtract whole turns",
                 )
 
 
@@ -260,10 +261,7 @@ class RealRun:
 
 def check_engine(engine: str) -> None:
     """Raise a `UsageError` for an unknown engine."""
-    if engine not in ENGINES:
-        raise UsageError(
-            f"unknown engine {engine!r}{suggestion(engine, ENGINES)}; allowed: {listing(ENGINES)}"
-        )
+    require_name("engine", engine, ENGINES)
 
 
 def measure_runs(

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from boolcomp.base.errors import (
-    UsageError,
-    listing,
-    short,
-    shown,
-    suggestion,
-)
+from boolcomp.base.errors import UsageError, require_name, short, shown
 from boolcomp.base.files import read_text
 from boolcomp.base.toml import TomlTable
 
@@ -213,11 +207,7 @@ def load_machine(name: str) -> Machine:
         return measured_machine()
     path = Path(name)
     if path.suffix != ".toml":
-        if name not in machine_names():
-            raise UsageError(
-                f"unknown machine {shown(name)}{suggestion(name, machine_names())}; allowed: "
-                f"{listing(machine_names())}, or the path of a .toml file"
-            )
+        require_name("machine", name, machine_names(), "or the path of a .toml file")
         path = FOLDER / f"{name}.toml"
     return parse_machine(read_text(path, MOST_BYTES), str(path))
 

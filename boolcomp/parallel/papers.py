@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.base.errors import UsageError, listing, suggestion
+from boolcomp.base.errors import unknown
 from boolcomp.parallel.machine import (
     UNIT,
     Links,
@@ -808,6 +808,4 @@ def reproduce(paper: str, cycle: TaskGraph | None = None) -> tuple[Finding, ...]
             return (*_weights(), *_packing(), *_totals(), *_pipeline_and_others())
         case "schaefer":
             return schaefer_findings(cycle)
-    raise UsageError(
-        f"no figures of {paper!r}{suggestion(paper, PAPERS)}; allowed: {listing(PAPERS)}"
-    )
+    raise unknown("paper", paper, PAPERS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.base.errors import UsageError, listing, suggestion
+from boolcomp.base.errors import UsageError, require_name
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.logic.network import CONSTANTS, operation_kinds
 from boolcomp.parallel import methods
@@ -90,9 +90,11 @@ def boolean_tasks(
     """
     entries = [table for table in tables if table.products]
     if groups < 1:
-        raise UsageError(f"product terms cannot be distributed in {groups} groups: at least 1")
+        raise UsageError(
+            f"product terms cannot be distributed in {groups} groups", "give 1 or more"
+        )
     if not entries:
-        raise UsageError(f"{name}: no table has a product term to schedule")
+        raise UsageError("no table has a product term to schedule", where=name)
     size = max(1, math.ceil(sum(one.products for one in entries) / groups))
     tasks: list[Task] = []
     edges: list[Edge] = []
@@ -166,7 +168,7 @@ def network_tasks(
     of level 7, `tau/1` the first output word.
     """
     if groups < 1:
-        raise UsageError(f"levels cannot be distributed in {groups} groups: at least 1")
+        raise UsageError(f"levels cannot be distributed in {groups} groups", "give 1 or more")
     first = CONSTANTS + network.inputs
     places = _places(network, groups)
     work: Counter[Place] = Counter()
@@ -377,10 +379,7 @@ METHODS: dict[str, Method] = {
 
 def method_named(name: str) -> Method:
     """Return a method, or raise a `UsageError` with the known names."""
-    if name not in METHODS:
-        raise UsageError(
-            f"unknown method {name!r}{suggestion(name, METHODS)}; allowed: {listing(METHODS)}"
-        )
+    require_name("method", name, METHODS)
     return METHODS[name]
 
 
@@ -392,15 +391,12 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     """
     method = method_named(name)
     if name == "boolean":
-        raise UsageError(
-            "the method 'boolean' needs the tables of a compiled program: compile the robot in "
-            "paper mode first"
-        )
+        raise UsageError("method 'boolean' needs tables", "compile the robot in paper mode first")
     if robot.branched and not method.general:
         raise UsageError(
             f"{robot.name} is a tree of joints (a joint has a parent of its own); the method "
-            f"{name!r} supports chains only"
-        )
+            f"{name!r} supports chains only", "use --method newton-euler",
+        )  # fmt: skip
     if robot.general and not method.general:
         raise UsageError(
             f"{robot.name} has joints in general frames (origin, rotation, axis); the method "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 import random
-import re
 import time
 from collections import defaultdict, deque
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from boolcomp.base.errors import (
     DataError,
     UsageError,
     listing,
+    require_name,
     short,
     shown,
     suggestion,
@@ -337,9 +337,7 @@ PROCESSORS = {"zomaya": 4, "zalzala": 4, "schaefer": 3}
 
 def paper_mapping(graph: TaskGraph, machine: Machine, paper: str) -> Assignment:
     """Return a paper's assignment of a graph of its method; the most urgent task first."""
-    if paper not in MAPPINGS:
-        hint = suggestion(paper, MAPPINGS)
-        raise UsageError(f"no mapping of {paper!r}{hint}; allowed: {listing(MAPPINGS)}")
+    require_name("mapping", paper, MAPPINGS)
     mapping = MAPPINGS[paper]
     tasks = indexed(graph, machine)
     lists: list[list[int]] = [[] for _ in range(PROCESSORS[paper])]
@@ -347,8 +345,8 @@ def paper_mapping(graph: TaskGraph, machine: Machine, paper: str) -> Assignment:
         equation = name.split("/")[0]
         if equation not in mapping:
             raise UsageError(
-                f"the mapping of {paper} has no task {name!r} of graph {graph.name}; its tasks: "
-                f"{listing(sorted(mapping))}"
+                f"the mapping of {paper} has no task {name!r} of graph {graph.name}",
+                f"its tasks are {listing(sorted(mapping))}",
             )
         lists[mapping[equation]].append(k)
     for held in lists:
@@ -816,8 +814,7 @@ def make_schedule(
         return dynamic(graph, machine, processors)
     if scheduler in PROCESSORS and processors != PROCESSORS[scheduler]:
         raise UsageError(
-            f"the mapping of {scheduler} is for {PROCESSORS[scheduler]} processors, not "
-            f"{processors}"
+            f"the mapping {scheduler} is for {PROCESSORS[scheduler]} processors, not {processors}"
         )
     make: dict[str, Callable[[], Assignment]] = {
         "cp-misf": lambda: cp_misf(graph, machine, processors),
@@ -828,11 +825,7 @@ def make_schedule(
         "best-fit": lambda: fit_decreasing(graph, machine, processors, "best"),
         **dict.fromkeys(PROCESSORS, lambda: paper_mapping(graph, machine, scheduler)),
     }
-    if scheduler not in make:
-        raise UsageError(
-            f"unknown scheduler {scheduler!r}{suggestion(scheduler, SCHEDULERS)}; allowed: "
-            f"{listing(SCHEDULERS)}"
-        )
+    require_name("scheduler", scheduler, SCHEDULERS)
     return simulate(graph, make[scheduler](), machine, scheduler)
 
 
@@ -885,10 +878,8 @@ def parse_assignment(
         ]
     left = [name for name in names if not any(name in held for held in lists)]
     if left:
-        raise DataError(
-            f"{where}: task {left[0]!r} is on no processor"
-            + (f", nor {len(left) - 1} more" if len(left) > 1 else "")
-        )
+        more = f", nor {len(left) - 1} more" if len(left) > 1 else ""
+        raise DataError(f"task {left[0]!r} is on no processor{more}", where=where)
     return Assignment(tuple(tuple(held) for held in lists))
 
 
@@ -899,15 +890,13 @@ def _lists(section: TomlTable, names: Sequence[str], processors: int) -> list[li
     owner: dict[str, str] = {}
     for key, patterns in section.table.items():
         if key not in known:
-            hint = suggestion(key, known) if re.fullmatch(r"P\d+", key) is None else ""
-            known_ones = f"{known[0]} to {known[-1]}"
-            section.fail(key, f"unknown processor{hint}; there are {processors}: {known_ones}")
+            section.fail(key, "unknown processor", f"processors are {known[0]} to {known[-1]}")
         if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
             section.fail(key, "must be a list of task names or patterns")
         for pattern in patterns:
             found = [name for name in names if fnmatchcase(name, pattern)]
             if not found:
-                section.fail(key, f"no task matches {shown(pattern)}{suggestion(pattern, names)}")
+                section.fail(key, f"no task matches {shown(pattern)}", suggestion(pattern, names))
             for name in found:
                 if owner.setdefault(name, key) != key:
                     section.fail(key, f"task {name!r} is on {owner[name]} too")

@@ -63,10 +63,8 @@ class TaskGraph:
         for edge in self.edges:
             for end in (edge.before, edge.after):
                 if end not in known:
-                    raise DataError(
-                        f"graph {self.name}: edge {edge} names the unknown task {end!r}"
-                        + suggestion(end, names)
-                    )
+                    text = f"edge {edge} names the unknown task {end!r}"
+                    raise DataError(text, suggestion(end, names), where=f"graph {self.name}")
             if edge.words < 0:
                 raise DataError(f"graph {self.name}: edge {edge} sends a negative number of words")
             if (edge.before, edge.after) in pairs:
@@ -199,8 +197,8 @@ class Assignment:
         known = [task.name for task in graph.tasks]
         unknown = [name for name in counts if name not in set(known)]
         if unknown:
-            hint = suggestion(unknown[0], known)
-            raise DataError(f"graph {graph.name} has no task {unknown[0]!r}{hint}")
+            near = suggestion(unknown[0], known)
+            raise DataError(f"graph {graph.name} has no task {unknown[0]!r}", near)
         for name in known:
             if counts[name] != 1:
                 times = "on no processor" if not counts[name] else f"assigned {counts[name]} times"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import AngleInputs as AngleInputs
     from boolcomp.problem.problem import Group as Group
     from boolcomp.problem.problem import Problem as Problem
-    from boolcomp.problem.problem import SeenAngles as SeenAngles
     from boolcomp.problem.problem import angles_of as angles_of
+    from boolcomp.problem.problem import degrees_question as degrees_question
     from boolcomp.problem.problem import name_order as name_order
     from boolcomp.problem.problem import numbered as numbered
     from boolcomp.problem.problem import promise_of as promise_of
@@ -63,7 +63,7 @@ else:
             "function_files": "parse_function",
             "functions": "function_name function_of inverse_dynamics_problem robot_problem",
             "printers": "statements",
-            "problem": "AngleInputs Group Input Output Problem SeenAngles angles_of "
+            "problem": "AngleInputs Group Input Output Problem angles_of degrees_question "
             "name_order numbered promise_of with_exact_words with_words",
             "robot.library": "load_robot load_urdf robot_names robot_of",
             "robot.model": "Link Pose Robot with_payload",

@@ -87,7 +87,7 @@ def check_values(steps: Straight, inputs: Sequence[Input]) -> Straight:
             if _check_domain(search, place, ends[step.operands[0]]):
                 edges.add(place)
         elif step.kind == "constant" and abs(step.value) > MOST_SIZE:
-            raise DataError(f"a constant is beyond ±{MOST_SIZE:g}: {step.value:g}")
+            raise DataError(f"a constant, {step.value:g}, is beyond ±{MOST_SIZE:g}")
         _check_size(search, place, ends[place])
     return _held(steps, edges) if edges else steps
 
@@ -104,19 +104,19 @@ def check_angles(steps: Straight, inputs: Sequence[Input]) -> None:
         elif step.kind in WAVES:
             found = frozenset()
         elif found and not _turns(steps, step.kind, step.operands, read):
-            raise UsageError(_linear(found, step.task))
+            raise _linear(found, step.task)
         angles.append(found)
     for one in steps.outputs:
         if angles[one.node]:
-            raise UsageError(_linear(angles[one.node], one.name, " or as an output"))
+            raise _linear(angles[one.node], one.name, f" or as the output {one.name}")
 
 
-def _linear(names: frozenset[str], place: str, other: str = "") -> str:
-    return (
-        f"{place}: {listing(sorted(names))} is an angle, which may occur in sums of whole "
-        f"multiples of angles inside sin, cos or wrap, and not alone{other}: write wrap(…), or "
-        "declare the input without angle"
-    )
+def _linear(names: frozenset[str], place: str, other: str = "") -> UsageError:
+    return UsageError(
+        f"{listing(sorted(names))} is an angle, which may occur in sums of whole multiples of "
+        f"angles inside sin, cos or wrap, and not alone{other}",
+        "write wrap(…), or declare the input without angle", where=place,
+    )  # fmt: skip
 
 
 def _turns(
@@ -220,10 +220,7 @@ def _check_divisor(search: _Search, place: int, ends: Ends) -> None:
     if found.low > found.slack or found.high < -found.slack:
         return
     where = search.place_text(divisor, search.zero(divisor, found))
-    raise UsageError(
-        f"{step.task}: it divides by zero{where}: give the inputs other ranges, or keep the "
-        "divisor away from zero"
-    )
+    raise UsageError(f"it divides by zero{where}", "give other ranges", where=step.task)
 
 
 def _check_domain(search: _Search, place: int, ends: Ends) -> bool:
@@ -243,9 +240,9 @@ def _check_domain(search: _Search, place: int, ends: Ends) -> bool:
     worst = 0.0 if open_end and abs(worst) <= found.slack else worst
     allowed = {"sqrt": "numbers from 0", "log": "positive numbers"}.get(step.kind, "-1 .. 1")
     raise UsageError(
-        f"{step.task}: {NAMES[step.kind]} of {short(worst, 4)}"
-        f"{search.place_text(argument, state)}, where it has no value: it takes {allowed}"
-    )
+        f"{NAMES[step.kind]} of {short(worst, 4)}{search.place_text(argument, state)}, where it "
+        "has no value", f"keep its argument within {allowed}", where=step.task,
+    )  # fmt: skip
 
 
 def _check_size(search: _Search, place: int, ends: Ends) -> None:
@@ -258,7 +255,7 @@ def _check_size(search: _Search, place: int, ends: Ends) -> None:
         grows = f"grows to {size:.3g}" if math.isfinite(size) else "grows beyond all numbers"
         where = search.place_text(place, search.states[row])
         task = search.steps.nodes[place].task or "a number"
-        raise UsageError(f"{task}: it {grows}{where}: values stay within ±{MOST_SIZE:g}")
+        raise UsageError(f"it {grows}{where}", f"keep values within ±{MOST_SIZE:g}", where=task)
 
 
 def _held(steps: Straight, edges: set[int]) -> Straight:
@@ -418,7 +415,7 @@ def check_names(inputs: Iterable[str], outputs: Iterable[str], whose: str) -> No
     for kind, names in (("input", inputs), ("output", outputs)):
         for one in names:
             if problem := name_problem(one, seen):
-                raise UsageError(f"{whose}: {kind} {problem}")
+                raise UsageError(f"{kind} {problem}", where=whose)
             seen.add(one)
 
 
@@ -442,7 +439,7 @@ def _words(kind: str, given: object) -> dict[str, Word]:
     for name, word in given.items():
         found[name] = Word() if word is None and kind == "outputs" else word
         if not isinstance(found[name], Word):
-            raise UsageError(f"{kind}: {name} is {shown(word)}, not a word: give {example}")
+            raise UsageError(f"{name} is {shown(word)}, not a word", f"give {example}", where=kind)
     return found
 
 
@@ -454,7 +451,7 @@ def _named(given: object) -> dict[str, Word]:
     except TypeError:
         return {}
     if len(set(names)) < len(names):
-        raise UsageError("outputs: a name is given twice")
+        raise UsageError("outputs have a name twice")
     return dict.fromkeys(names, Word())
 
 
@@ -473,10 +470,10 @@ def _check_parameters(function: object, inputs: Mapping[str, Word], whose: str) 
     for name in inputs:
         if name not in known:
             hint = suggestion(name, known)
-            raise UsageError(f"{whose} has no parameter {name!r}{hint}: it has {listing(known)}")
+            raise UsageError(f"{whose} has no parameter {name!r}", f"{hint}it has {listing(known)}")
     for p in named:
         if p.name not in inputs and p.default is p.empty:
-            raise UsageError(f"{whose} needs {p.name}, too: inputs are {listing(inputs)}")
+            raise UsageError(f"{whose} needs {p.name}, too", f"inputs are {listing(inputs)}")
 
 
 def _results(result: Any, names: tuple[str, ...], whose: str) -> dict[str, Any]:
@@ -484,10 +481,10 @@ def _results(result: Any, names: tuple[str, ...], whose: str) -> dict[str, Any]:
     if isinstance(result, Mapping):
         for name in names:
             if name not in result:
-                raise UsageError(f"{whose} returns no {name!r}{suggestion(name, map(str, result))}")
+                raise UsageError(f"{whose} returns no {name!r}", suggestion(name, map(str, result)))
         for name in result:
             if name not in names:
-                raise UsageError(f"{whose} returns {name!r}, too: outputs are {listing(names)}")
+                raise UsageError(f"{whose} returns {name!r}, too", f"outputs are {listing(names)}")
         return {name: result[name] for name in names}
     several = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(several) != len(names):
@@ -499,9 +496,9 @@ def _results(result: Any, names: tuple[str, ...], whose: str) -> dict[str, Any]:
 
 def _check_result(value: Any, name: str, whose: str) -> None:
     if isinstance(value, (int, float, np.integer, np.floating)):
-        raise UsageError(f"{whose}: {name} is always {value}: there is nothing to compile")
+        raise UsageError(f"{name} is always {value}, so there is nothing to compile", where=whose)
     if not isinstance(value, Value):
-        raise UsageError(f"{whose}: {name} is {shown(value)}, which does not depend on inputs")
+        raise UsageError(f"{name} is {shown(value)}, which does not depend on inputs", where=whose)
 
 
 def _check_arrays(function: Callable[..., Any], problem: Problem) -> None:
@@ -520,8 +517,9 @@ def _check_arrays(function: Callable[..., Any], problem: Problem) -> None:
     if (differences > AGREED).any():
         name = problem.outputs[int(np.argmax(differences))].name
         raise UsageError(
-            f"{problem.name}: {name} of arrays differs from the recorded function: does it depend "
-            "on anything but its inputs, or decide by their values?"
+            f"{name} of arrays differs from the recorded function",
+            "the function must depend on its inputs only, and must not decide by their values",
+            where=problem.name,
         )
 
 
@@ -539,12 +537,14 @@ def _outputs(
     for k, (name, word) in enumerate(written.outputs.items()):
         low, high = -float(largest[1, k]), float(largest[0, k])
         if not np.isfinite(values[:, k]).all():
-            raise UsageError(f"{written.name}: {name} has no value at some of its inputs")
+            raise UsageError(f"{name} has no value at some of its inputs", where=written.name)
         if max(abs(low), abs(high)) > MOST_SIZE:
-            raise UsageError(f"{written.name}: {name} reaches {max(-low, high):.3g}: too large")
+            raise UsageError(
+                f"{name} reaches {max(-low, high):.3g}, which is too large", where=written.name
+            )
         if high - low <= CONSTANT * max(abs(low), abs(high)):
             raise UsageError(
-                f"{written.name}: {name} is always {short(high)}: there is nothing to compile"
+                f"{name} is always {short(high)}: there is nothing to compile", where=written.name
             )
         span = word.range or _round_range(low, high)
         dust = VISIBLE * max(abs(low), abs(high))
@@ -552,7 +552,7 @@ def _outputs(
         if word.range is None:
             notes.append(f"{name} reaches {reached}: its range is {_range_text(span)}")
         elif span.single:
-            raise UsageError(f"{written.name}: the range of {name} is a single value")
+            raise UsageError(f"the range of {name} is a single value", where=written.name)
         elif low < span.low - CONSTANT * span.width or high > span.high + CONSTANT * span.width:
             notes.append(f"{name} reaches {reached}, beyond its range {_range_text(span)}")
         elif (spare := math.floor(math.log2(span.width / (high - low)))) > 0:

@@ -369,7 +369,7 @@ def _state(
 def _wrench(given: ArrayLike, samples: int) -> NDArray[np.float64]:
     wrench = array_of("wrench", given).astype(np.float64, copy=False)
     if wrench.shape not in ((6,), (1, 6), (samples, 6)):
-        raise UsageError(f"wrench has shape {wrench.shape}: give (6,) or ({samples}, 6)")
+        raise UsageError(f"wrench has shape {wrench.shape}", f"give (6,) or ({samples}, 6)")
     return np.broadcast_to(wrench, (samples, 6))
 
 
@@ -581,9 +581,10 @@ def torque_spectra(
     needed = math.prod(sizes) * n * n * BYTES_AN_ENTRY
     if needed > MOST_BYTES:
         raise DataError(
-            f"{robot.name}: the terms of {n} joints need {needed / 1e9:.3g} GB, and at most "
-            f"{MOST_BYTES / 1e9:.2g} are used: terms are found for up to eight turning joints"
-        )
+            f"the terms of {n} joints need {needed / 1e9:.3g} GB, and at most "
+            f"{MOST_BYTES / 1e9:.2g} are used", "terms are found for up to eight turning joints",
+            where=robot.name,
+        )  # fmt: skip
     sampled = inertia_matrix(robot, grid(q, sizes)).reshape(*sizes, n, n)
     inertia, gravity = transform(q, sampled), _gravity(robot, q)
     scale = float(max(np.abs(inertia).max(), np.abs(gravity).max(), 1e-300))

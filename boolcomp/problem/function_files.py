@@ -81,14 +81,14 @@ class Scope:
     key: str
     later: Mapping[str, str]  # names that cannot be used here, with the reason
 
-    def fail(self, reason: str) -> NoReturn:
-        raise DataError(f"{self.key}: {reason}")
+    def fail(self, reason: str, hint: str = "") -> NoReturn:
+        raise DataError(reason, hint, where=self.key)
 
 
 def read_expression(text: str, scope: Scope) -> Any:
     """Evaluate an expression with the values in its scope, to a value or a number."""
     if len(text) > LONGEST:
-        scope.fail(f"an expression has at most {LONGEST} characters: use [let] for its parts")
+        scope.fail(f"an expression has at most {LONGEST} characters", "use [let] for its parts")
     whole = " ".join(text.split())
     if not whole:
         scope.fail("an empty expression")
@@ -101,7 +101,7 @@ def read_expression(text: str, scope: Scope) -> Any:
         if isinstance(error, SyntaxError) and error.msg:
             at = f" at character {error.offset}" if error.offset else ""
             reason = cut(error.msg, LONGEST_PART) + at
-        scope.fail(f"{shown(whole)} is no expression: {reason}")
+        scope.fail(f"{shown(whole)} is no expression ({reason})")
     return _FunctionReader(whole, scope).value(tree.body, DEEPEST)
 
 
@@ -128,13 +128,13 @@ class _FunctionReader:
         segment = ast.get_source_segment(self.text, node) if isinstance(node, ast.expr) else None
         return cut(segment or self.text, LONGEST_PART)
 
-    def fail(self, node: ast.AST, reason: str) -> NoReturn:
-        self.scope.fail(f"{self.part(node)}: {reason}")
+    def fail(self, node: ast.AST, reason: str, hint: str = "") -> NoReturn:
+        self.scope.fail(f"{self.part(node)}: {reason}", hint)
 
     def value(self, node: ast.AST, deep: int) -> Any:
         """Return the value of a node; `deep` is the number of operations that it may contain."""
         if not deep:
-            self.fail(node, f"more than {DEEPEST} operations within each other: use [let]")
+            self.fail(node, f"more than {DEEPEST} operations within each other", "use [let]")
         if isinstance(node, ast.Constant):
             return self._number(node)
         if isinstance(node, ast.Name):
@@ -146,8 +146,8 @@ class _FunctionReader:
             return self._operation(node, deep - 1)
         if isinstance(node, ast.Call):
             return self._call(node, deep - 1)
-        hint = HINTS.get(type(node), "numbers, names, + - * / **, brackets and functions are")
-        return self.fail(node, f"not allowed in an expression: {hint}")
+        hint = HINTS.get(type(node), "use numbers, names, + - * / **, brackets and functions")
+        return self.fail(node, "not allowed in an expression", hint)
 
     def _number(self, node: ast.Constant) -> float:
         value = node.value
@@ -164,12 +164,12 @@ class _FunctionReader:
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name in ARITY:
-            return self.fail(node, f"{name} is a function: write {_example(name)}")
+            return self.fail(node, f"{name} is a function", f"write {_example(name)}")
         if name in self.scope.later:
             return self.fail(node, self.scope.later[name])
         known = [*self.scope.values, *CONSTANTS]
-        hint = suggestion(name, [*known, *ARITY]) or f": names are {listing(known)}"
-        return self.fail(node, f"unknown name{hint}")
+        near = suggestion(name, [*known, *ARITY]) or f"names are {listing(known)}"
+        return self.fail(node, "unknown name", near)
 
     def _operation(self, node: ast.BinOp, deep: int) -> Any:
         one, other = self.value(node.left, deep), self.value(node.right, deep)
@@ -180,7 +180,7 @@ class _FunctionReader:
             return self._result(node, lambda: power(one, other, place))
         if type(node.op) not in OPERATORS:
             hint = HINTS.get(type(node.op), "operators are + - * / **")
-            return self.fail(node, f"not allowed in an expression: {hint}")
+            return self.fail(node, "not allowed in an expression", hint)
         return self._result(node, lambda: OPERATORS[type(node.op)](one, other))
 
     def _call(self, node: ast.Call, deep: int) -> Any:
@@ -189,13 +189,13 @@ class _FunctionReader:
         name = node.func.id
         if name not in ARITY:
             if name in self.scope.values or name in CONSTANTS:
-                return self.fail(node, f"{name} is no function: write a product as {name} * (…)")
-            hint = suggestion(name, ARITY) or f": functions are {listing(ARITY)}"
-            return self.fail(node.func, f"unknown function{hint}")
+                return self.fail(node, f"{name} is no function", f"write a product as {name} * (…)")
+            near = suggestion(name, ARITY) or f"functions are {listing(ARITY)}"
+            return self.fail(node.func, "unknown function", near)
         if node.keywords or any(isinstance(x, ast.Starred) for x in node.args):
-            return self.fail(node, f"write {_example(name)}")
+            return self.fail(node, "arguments by name or by *", f"write {_example(name)}")
         if len(node.args) != ARITY[name]:
-            return self.fail(node, f"{len(node.args)} values given: write {_example(name)}")
+            return self.fail(node, f"{len(node.args)} values given", f"write {_example(name)}")
         given = [self.value(x, deep) for x in node.args]
         return self._result(node, lambda: getattr(operations, name)(*given))
 
@@ -205,9 +205,9 @@ class _FunctionReader:
         try:
             found = make()
         except BoolcompError as error:
-            if str(error).startswith(self.scope.key):
-                raise DataError(str(error)) from None
-            self.fail(node, str(error))
+            if error.where.startswith(self.scope.key):
+                raise DataError(error.what, error.hint, where=error.where) from None
+            self.fail(node, error.what, error.hint)
         except ZeroDivisionError:
             self.fail(node, "it divides by zero for all inputs")
         except OverflowError:
@@ -247,7 +247,9 @@ def is_function(document: Mapping[str, Any]) -> bool:
 def parse_function(text: str, where: str = "function") -> Problem:
     """Parse the text of a function file; `where` names it in messages."""
     if len(text) > MOST_BYTES:
-        raise DataError(f"{where}: too large: a function file has at most {MOST_BYTES} bytes")
+        raise DataError(
+            f"larger than {MOST_BYTES} bytes, the maximum of a function file", where=where
+        )
     return _FunctionFile(TomlTable.read(text, where)).problem()
 
 
@@ -281,10 +283,8 @@ class _FunctionFile:
         try:
             return RecordedFunction(name, steps, inputs, outputs).problem()
         except BoolcompError as error:  # errors of steps begin with their place
-            text = str(error)
-            if text.startswith(where):
-                raise DataError(text) from None
-            raise DataError(f"{where}: {text.removeprefix(f'{name}: ')}") from None
+            place = error.where if error.where.startswith(where) else where
+            raise DataError(error.what, error.hint, where=place) from None
 
     def values(
         self,
@@ -313,7 +313,7 @@ class _FunctionFile:
             value = read_expression(text, Scope(recorder, known, place, later))
             if not isinstance(value, Value):
                 raise DataError(
-                    f"{place}: it is always {number(value)}: there is nothing to compile"
+                    f"it is always {number(value)}, so there is nothing to compile", where=place
                 )
             found[one] = value
         return found
@@ -325,7 +325,7 @@ class _FunctionFile:
             for one in entries:
                 key = f"{table}.{one}"
                 if one in ARITY:
-                    self.top.fail(key, f"{one} is a function: choose another name")
+                    self.top.fail(key, f"{one} is a function", "choose another name")
                 if one in seen:
                     self.top.fail(key, f"{shown(one)} is already used as {seen[one]}")
                 if problem := name_problem(one):
@@ -342,14 +342,14 @@ class _FunctionFile:
         span = _interval(section)
         if span is None and kind == "inputs":
             if not angle:
-                self.top.fail(f"{kind}.{name}", "its range is missing: range = [low, high]")
+                self.top.fail(f"{kind}.{name}", "its range is missing", "add range = [low, high]")
             span = Interval(*TURN)
         unit = section.string("unit")
         section.string("title")
         try:
             return Word(span, bits, unit, angle)
         except BoolcompError as error:
-            section.fail("bits" if "bits" in str(error) else "range", str(error))
+            section.fail("bits" if "bits" in error.what else "range", error.what, error.hint)
 
 
 def _interval(section: TomlTable) -> Interval | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, reals, require_name, shown, suggestion
 from boolcomp.problem import dynamics, kinematics
 from boolcomp.problem.algebra import Constant, Folding, NumpyColumns
 from boolcomp.problem.fourier import Harmonics, WaveSum, steps_of
@@ -240,9 +240,9 @@ def forward_dynamics(
     for joints in _coupled(entries, n):
         if len(joints) > MOST_COUPLED:
             raise UsageError(
-                f"{robot.name}: forward dynamics need an arm whose inertia couples at most "
-                f"{MOST_COUPLED} joints; that of this arm couples {len(joints)}"
-            )
+                f"forward dynamics need an arm whose inertia couples at most {MOST_COUPLED} "
+                f"joints; that of this arm couples {len(joints)}", where=robot.name,
+            )  # fmt: skip
         found.update(_solved(robot, entries, joints, rest))
     return [found[k] for k in range(n)]
 
@@ -269,7 +269,7 @@ def _solved(robot: Robot, inertia: Matrix, joints: Sequence[int], rest: Wires) -
     last = joints[-1]
     if (last, last) not in inertia:
         raise UsageError(
-            f"{robot.name}: joint {last + 1} moves no inertia: its acceleration is undefined"
+            f"joint {last + 1} moves no inertia, so its acceleration is undefined", where=robot.name
         )
     known = {(last, last): 1.0 / inertia[last, last]}
     steps: list[tuple[int, dict[int, Any], Any]] = []
@@ -424,7 +424,7 @@ def function_problem(
     dust = CONSTANT * sizes.max()
     kept = tuple(int(k) for k in np.flatnonzero(np.ptp(values, axis=0) > dust))
     if not kept:
-        raise UsageError(f"{of} of {robot.name} never changes: there is nothing to compile")
+        raise UsageError(f"{of} of {robot.name} never changes, so there is nothing to compile")
     signs = parallel_axes(robot)
     whole = len(kept) == count == robot.joints and not function.stepwise
     return Problem(
@@ -559,11 +559,11 @@ def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
         if key not in CHOICES or not equals:
             known = ("friction", *CHOICES)
             raise UsageError(
-                f"function {shown(of)}: {shown(part)} is no choice{suggestion(key, known)}: "
-                f"choices are {listing(known)}, as in control:kp=50"
+                f"{shown(part)} is no choice of function {shown(of)}",
+                f"{suggestion(key, known)}choices are {listing(known)}, as in control:kp=50",
             )
         if key in values:
-            raise UsageError(f"function {shown(of)}: {key} is chosen twice")
+            raise UsageError(f"function {shown(of)} has {key} twice")
         values[key] = chosen(key, text, key)
     return name, values
 
@@ -571,14 +571,13 @@ def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
 def chosen(key: str, given: object, name: str) -> tuple[float, ...]:
     """Return the value of a choice as numbers; `name` is its name in messages."""
     if key == "elbow":
-        if given not in ELBOWS:
-            raise UsageError(f"{name} {shown(given)}{suggestion(str(given), ELBOWS)}: up or down")
+        require_name(name, given, ELBOWS)
         return ELBOWS[str(given)]
     if key == "load":
         return _load(name, given)
     found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # which refuses other types
     if not found or min(found) <= 0:
-        raise UsageError(f"{name} {shown(given)}: {_ADVICE}")
+        raise UsageError(f"{name} {shown(given)} is no list of positive numbers", _ADVICE)
     return found
 
 
@@ -590,7 +589,9 @@ def _load(name: str, given: object) -> tuple[float, float]:
         ends = list(given) if isinstance(given, (tuple, list)) else []
     found = reals(name, ends, "give kg, such as 0..5") if len(ends) == 2 else ()
     if len(found) != 2 or not 0 <= found[0] < found[1]:
-        raise UsageError(f"{name} {shown(given)}: give a range of kg that rises, such as 0..5")
+        raise UsageError(
+            f"{name} {shown(given)} is no range of kg that rises", "give, for example, 0..5"
+        )
     return found[0], found[1]
 
 
@@ -615,7 +616,8 @@ def each_joint(values: Values, key: str, joints: int, robot: str) -> tuple[float
     found = values[key]
     if len(found) not in (1, joints):
         raise UsageError(
-            f"{key} has {len(found)} values: one for all joints of {robot}, or {joints}"
+            f"{key} has {len(found)} values, but {robot} has {joints} joints",
+            f"give one for all joints, or {joints}",
         )
     return found * joints if len(found) == 1 else found
 
@@ -625,7 +627,7 @@ def refuse_unknown(name: str, values: Values, takes: Sequence[str]) -> None:
     for key in values:
         if key not in takes:
             has = f"it has {listing(takes)}" if takes else "it has no choices"
-            raise UsageError(f"{name} has no {key} ({CHOICES[key].title}): {has}")
+            raise UsageError(f"{name} has no {key} ({CHOICES[key].title})", has)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -662,12 +664,9 @@ def robot_function(robot: Robot, of: str) -> RobotFunction:
 def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
     """Return a function's name with all choices in normal form; choices of None are ignored."""
     if not isinstance(of, str):
-        raise UsageError(f"a {type(of).__name__} is no function: functions are {listing(NAMES)}")
+        raise UsageError(f"a {type(of).__name__} is no function", f"functions are {listing(NAMES)}")
     name, values = split_name(of)
-    if name not in NAMES:
-        raise UsageError(
-            f"no function {shown(name)}{suggestion(name, NAMES)}: functions are {listing(NAMES)}"
-        )
+    require_name("function", name, NAMES)
     if friction and name != FRICTION:
         name = with_friction(name)
     for key, given in choices.items():
@@ -700,7 +699,7 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
     if "smoothing" in function.takes and dynamics.dry_joints(robot):
         usual["smoothing"] = dynamics.usual_smoothing(robot)
     elif "smoothing" in values:
-        raise UsageError(f"{robot.name} has no coulomb_friction: there is nothing to smooth")
+        raise UsageError(f"{robot.name} has no coulomb_friction to smooth", "leave out smoothing")
     every = {**usual, **values}
     load = every.pop("load", None)
     own = {

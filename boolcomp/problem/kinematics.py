@@ -248,7 +248,7 @@ def planar(robot: Robot) -> Planar:
         raise UsageError(f"{needed}, or six whose last three axes meet in a point")
     axes, places, tip, _ = _at_zero(robot)
     if float(np.abs(np.cross(axes[0], axes[1])).max()) > NEARLY:
-        raise UsageError(f"{needed}: the axes of its joints are not parallel")
+        raise UsageError("the axes of its joints are not parallel", where=needed)
     upright = int(np.argmax(np.abs(axes[0])))
     if abs(axes[0][upright]) < 1 - NEARLY:
         raise UsageError(f"{needed}, parallel to an axis of the base")
@@ -257,7 +257,7 @@ def planar(robot: Robot) -> Planar:
     one, other = inward[1] - inward[0], inward[2] - inward[1]
     lengths = float(np.hypot(*one)), float(np.hypot(*other))
     if min(lengths) < NEARLY:
-        raise UsageError(f"{needed}: a link of this arm has no length")
+        raise UsageError("a link of this arm has no length", where=needed)
     angles = math.atan2(one[1], one[0]), math.atan2(other[1], other[0])
     if plane[0] > plane[1]:  # z before x: swapped, which mirrors the plane
         plane = plane[1], plane[0]

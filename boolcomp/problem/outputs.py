@@ -39,7 +39,7 @@ class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
     def __getattr__(self, name: str) -> Any:
         if name not in self.names:
             near = suggestion(name, self.names)
-            raise AttributeError(f"these outputs have no attribute {name!r}{near}")
+            raise AttributeError(f"these outputs have no attribute {name!r}; {near}".rstrip("; "))
         return self[name]
 
     def __repr__(self) -> str:

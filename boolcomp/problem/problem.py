@@ -14,12 +14,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.base.errors import (
+    DataError,
+    UsageError,
+    listing,
+    require_name,
+    shown,
+    suggestion,
+    unknown,
+)
 from boolcomp.base.results import html_table
 from boolcomp.problem.outputs import with_names
 from boolcomp.problem.words import (
@@ -130,9 +138,9 @@ class Problem:
         names = [one.name for one in self.inputs]
         grouped = [name for group in self.groups for name in group.members]
         if grouped != names or len(set(names)) != len(names):
-            raise UsageError(f"{self.name}: the groups do not hold every input once, in order")
+            raise UsageError("the groups do not hold every input once, in order", where=self.name)
         if self.returned.members != tuple(one.name for one in self.outputs):
-            raise UsageError(f"{self.name}: the group of outputs does not hold them in order")
+            raise UsageError("the group of outputs does not hold them in order", where=self.name)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -165,11 +173,7 @@ class Problem:
     def input(self, name: str) -> Input:
         """Return an input by its name."""
         found = {one.name: one for one in self.inputs}
-        if name not in found:
-            hint = suggestion(name, found)
-            raise UsageError(
-                f"{self.name} has no input {name!r}{hint}: inputs are {listing(found)}"
-            )
+        require_name("input", name, found)
         return found[name]
 
     def members(self, group: Group) -> tuple[Input, ...]:
@@ -182,17 +186,13 @@ class Problem:
         names = [*(group.name for group in self.groups), *(one.name for one in self.inputs)]
         known = list(dict.fromkeys(names))
         for name in given:
-            if name not in known:
-                raise UsageError(
-                    f"{self.name} has no input {name!r}{suggestion(name, known)}: "
-                    f"inputs are {listing(known)}"
-                )
+            require_name("input", name, known)
         found = {}
         for group in self.groups:
             for name in group.members:
                 if name not in given and group.name not in given:
                     raise UsageError(
-                        f"bits of {group.name} are missing: give them for all its words"
+                        f"bits of {group.name} are missing", "give them for all its words"
                     )
                 found[name] = given[name] if name in given else given[group.name]
         return found
@@ -205,9 +205,9 @@ class Problem:
         if len(set(named.values())) > 1:
             listed = listing(f"{name} {bits}" for name, bits in named.items())
             raise UsageError(
-                f"{self.name}: outputs have one width for all, and these differ: {listed}; give "
-                "those that need less a wider range"
-            )
+                f"outputs have one width for all, and these differ: {listed}",
+                "give those that need less a wider range", where=self.name,
+            )  # fmt: skip
         return next(iter(named.values()), None)
 
     def columns(self, arrays: Sequence[Floats]) -> dict[str, Floats]:
@@ -290,11 +290,7 @@ def collect_arrays(
         raise UsageError(f"{whose} takes {listed(names)}, not {len(given)} arrays")
     known = [*names, *(name for group in groups for name in group.members if not group.lone)]
     for name in named:
-        if name not in known:
-            raise UsageError(
-                f"{whose} has no input {name!r}{suggestion(name, known)}: "
-                f"inputs are {listing(known)}"
-            )
+        require_name("input", name, known)
     return [
         _given_for(group, given[k : k + 1], {n: named[n] for n in (group.name, *group.members)
                                              if n in named}, whose)
@@ -328,7 +324,7 @@ def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except ValueError as error:
-        raise UsageError(f"{name} is not an array of numbers: {error}") from error
+        raise UsageError(f"{name} is not an array of numbers ({error})") from error
     if array.dtype.kind not in "fuib":
         raise UsageError(f"{name} holds {array.dtype}, not real numbers")
     return array
@@ -355,7 +351,7 @@ def full_shapes(
         if x.shape and (x.ndim > 2 or x.shape[-1] != group.size):
             one = "a number" if group.lone else f"({group.size},)"
             many = "(samples,)" if group.lone else f"(samples, {group.size})"
-            raise UsageError(f"{group.name} has shape {x.shape}: {whose} takes {one} or {many}")
+            raise UsageError(f"{group.name} has shape {x.shape}", f"{whose} takes {one} or {many}")
         if x.ndim == 2:
             samples[group.name] = len(x)
     if len(set(samples.values())) > 1:
@@ -364,7 +360,7 @@ def full_shapes(
         raise UsageError(f"{names} must have as many samples each, not {counts}")
     most = max((group.size for group in groups), default=0)
     if most > 1 and not any(x.shape for x in given):
-        raise UsageError(f"numbers alone are not enough: {whose} has {most} {places}")
+        raise UsageError("numbers alone are not enough", f"{whose} has {most} {places}")
     rows = next(iter(samples.values()), 1)
     full = [
         x.reshape(rows, group.size)
@@ -536,6 +532,7 @@ EXAMPLE = "such as 1lsb or 0.5Nm, one for all or one each: 1lsb,0.8lsb, or tau1=
 LSB, ABSOLUTE = "lsb", "abs"
 HALF = 0.5  # of a step: the error of rounding alone
 LARGEST_PROMISE = 1e6
+PREFIXES = {"m": 1e-3, "c": 1e-2, "k": 1e3, "u": 1e-6, "µ": 1e-6}
 _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)?", re.IGNORECASE)
 
 Promised: TypeAlias = str | Iterable[str] | Mapping[str, str]
@@ -560,11 +557,12 @@ class Allowed:
         if unit == LSB:
             return self.amount
         if unit not in {_plain(output.unit), ABSOLUTE}:
-            own = [LSB, *filter(None, [output.unit]), ABSOLUTE]
+            own, factor = output.unit or ABSOLUTE, PREFIXES.get(self.unit[:1])
+            scaled = factor and output.unit and _plain(self.unit[1:]) == _plain(output.unit)
+            near = f"{self.amount * (factor or 1):.10g}{own}" if scaled else f"0.5{own}"
             has = f"the unit {output.unit}" if output.unit else "no unit"
             raise UsageError(
-                f"error {self}: {output.name} has {has}{suggestion(self.unit, own)}: "
-                f"give {listing(own)}"
+                f"{output.name} has {has}, so its error cannot be {self}", f"give {near}, or 1lsb"
             )
         steps = self.amount / step
         return steps if steps * step <= self.amount else math.nextafter(steps, 0.0)
@@ -609,10 +607,10 @@ class Promise:
             if part.absolute and (wider := math.floor(math.log2(cells)) + 1) <= MOST_BITS:
                 advice += f", or give it {wider} bits or more"
             raise DataError(
-                f"{problem.name}: {output.name} cannot be kept within {part.amount:.10g} "
-                f"{part.unit}: rounding alone causes an error of half a step, "
-                f"{HALF * step:.4g}{unit}: {advice}"
-            )
+                f"{output.name} cannot be kept within {part.amount:.10g} {part.unit}: rounding "
+                f"alone causes an error of half a step, {HALF * step:.4g}{unit}", advice,
+                where=problem.name,
+            )  # fmt: skip
 
     @property
     def text(self) -> str:
@@ -626,19 +624,15 @@ class Promise:
             if len(self.parts) not in (1, len(names)):
                 each = problem.plural if problem.places == "inputs" else problem.places
                 raise UsageError(
-                    f"error {self}: {len(self.parts)} values: one for all {each} of "
-                    f"{problem.name}, or {len(names)}"
-                )
+                    f"error {self} has {len(self.parts)} values, but {problem.name} has "
+                    f"{len(names)} {each}", f"give one for all, or {len(names)}",
+                )  # fmt: skip
             return [self.parts[k % len(self.parts)] for k in range(len(names))]
         group = problem.returned
         found: dict[str, Allowed] = {}
         for part in self.parts:
             if part.name not in (*names, group.name):
-                known = dict.fromkeys([*names, group.name])
-                raise UsageError(
-                    f"error {self}: {problem.name} has no output {part.name!r}"
-                    f"{suggestion(part.name, known)}: outputs are {listing(names)}"
-                )
+                raise unknown("output", part.name, names, near=(*names, group.name))
             own = part.name in names
             found |= dict.fromkeys([part.name] if own else set(names) - found.keys(), part)
         return [found.get(name) for name in names]
@@ -658,13 +652,17 @@ def promise_of(name: str, given: Promised | None) -> Promise | None:
     elif isinstance(given, Iterable):
         texts = [str(one) for one in given]
     else:
-        raise UsageError(f"{name} {shown(given)}: a number without a unit: {EXAMPLE}")
+        raise UsageError(
+            f"{name} {shown(given)} is a number without a unit", f"give one, {EXAMPLE}"
+        )
     parts = tuple(_part(name, text) for text in texts)
     keys = [part.name for part in parts if part.name]
     if not parts or 0 < len(keys) < len(parts):
-        raise UsageError(f"{name} {shown(given)}: names for all amounts, or for none: {EXAMPLE}")
+        raise UsageError(
+            f"{name} {shown(given)} names some outputs only", f"name all or none, {EXAMPLE}"
+        )
     if len(set(keys)) < len(keys):
-        raise UsageError(f"{name} {shown(given)}: an output is named twice")
+        raise UsageError(f"{name} {shown(given)} names an output twice")
     return Promise(parts)
 
 
@@ -676,11 +674,11 @@ def _part(name: str, text: str) -> Allowed:
         amount = math.nan
     if found is None or not 0 < amount <= LARGEST_PROMISE:
         raise UsageError(
-            f"{name} {shown(text)}: no amount above 0, at most {LARGEST_PROMISE:g}, with a unit: "
-            f"{EXAMPLE}"
+            f"{name} {shown(text)} is no amount above 0 and at most {LARGEST_PROMISE:g}",
+            f"give it with a unit, {EXAMPLE}",
         )
     if not found[3]:
-        raise UsageError(f"{name} {shown(text)}: give a unit, {EXAMPLE}")
+        raise UsageError(f"{name} {shown(text)} has no unit", f"give one, {EXAMPLE}")
     return Allowed((found[1] or "").strip(), amount, found[3].strip())
 
 
@@ -709,8 +707,8 @@ def with_words(problem: Problem, given: Mapping[str, WordFormat]) -> Problem:
         if name not in names:
             known = list(dict.fromkeys(names))
             raise UsageError(
-                f"{problem.name} has no word {shown(name)}{suggestion(name, known)}: "
-                f"words are {listing(known)}"
+                f"{problem.name} has no word {shown(name)}",
+                f"{suggestion(name, known)}words are {listing(known)}",
             )
     of_group = {name: given[g.name] for g in groups if g.name in given for name in g.members}
     formats = {**of_group, **{k: v.over(of_group.get(k, WordFormat())) for k, v in given.items()}}
@@ -727,21 +725,21 @@ def with_words(problem: Problem, given: Mapping[str, WordFormat]) -> Problem:
 def _input(one: Input, given: WordFormat) -> Input:
     """Return an input whose word has the given format."""
     if one.range.single:
-        raise UsageError(f"{one.name} never moves: its word cannot have the format {given}")
+        raise UsageError(f"{one.name} never moves, so its word cannot have the format {given}")
     found = given.over(one.format)
     word, reach, wraps = one.word, one.reach, one.wraps
     if given.range is not None:
         if wraps and part_of(given.range) != 0:
             raise UsageError(
-                f"{one.name} turns all the way round: its word spans a turn, such as 0..2pi, not "
-                f"{given.range}"
+                f"{one.name} turns all the way round, so its word spans a turn",
+                f"use a range such as 0..2pi, not {given.range}",
             )
         if not wraps and not given.range.holds(one.range):
             raise UsageError(f"a word of {given.range} does not hold {one}")
         span = span_of(one.range, given.range, revolute=one.angle)
         word, reach, wraps = span.word, span.reach, span.wraps
     if problem := word_problem(word, found, wraps=wraps):
-        raise UsageError(f"{one.name}: {problem}")
+        raise UsageError(problem, where=one.name)
     return replace(one, word=word, reach=reach, wraps=wraps, format=found)
 
 
@@ -750,9 +748,9 @@ def _output(one: Output, given: WordFormat) -> Output:
     found = given.over(one.format)
     span = given.range or one.range
     if found.tread and abs(span.centre) > NEARLY * span.width:
-        raise UsageError(f"{one.name}: a range of {span} is not symmetric about zero")
+        raise UsageError(f"a range of {span} is not symmetric about zero", where=one.name)
     if problem := word_problem(span, found, wraps=False):
-        raise UsageError(f"{one.name}: {problem}")
+        raise UsageError(problem, where=one.name)
     return replace(one, range=span, format=found)
 
 
@@ -770,10 +768,8 @@ def _change(new: Input | Output, old: Input | Output) -> str:
 # Angles that look like degrees: counted while states are read.
 # --------------------------------------------------------------------------------------------------
 
-LARGEST_ANGLE = 2 * TURN  # rad: larger angles are plausible only within a joint's own range
-MANY = 0.01  # share of samples beyond limits
-SLACK = 1e-6  # of a limit, or of a radian: values on a limit are rounded to either side
-DEGREES = "are the angles in degrees?"
+LARGEST_ANGLE = 2 * TURN  # rad: larger angles of joints that turn all the way round look strange
+SLACK = 1e-6  # of a turn
 
 
 def angles_of(problem: Problem) -> dict[str, Interval | None]:
@@ -785,96 +781,56 @@ def angles_of(problem: Problem) -> dict[str, Interval | None]:
     }
 
 
-class SeenAngles(NamedTuple):
-    """Statistics of the angles of some samples.
-
-    `most` is the largest angle beyond two turns (or beyond its own limits, if they are larger);
-    0 if there is none. `outside` counts samples that have an angle beyond its limits.
-    """
-
-    most: float = 0.0
-    outside: int = 0
-    samples: int = 0
-
-    def joined(self, other: SeenAngles) -> SeenAngles:
-        """Return the statistics of both sets of samples."""
-        return SeenAngles(
-            max(self.most, other.most), self.outside + other.outside, self.samples + other.samples
-        )
-
-    @property
-    def question(self) -> str:
-        """A question if the angles look like degrees, else an empty text."""
-        if self.most:
-            return f"an angle of {self.most:.4g} rad is beyond two turns: {DEGREES}"
-        if self.outside > MANY * self.samples:
-            count = f"{self.outside} of {self.samples}"
-            return f"{count} samples have angles beyond joint limits: {DEGREES}"
+def degrees_question(angle: float) -> str:
+    """Return a question about the result of `AngleInputs.largest`; an empty text for 0."""
+    if not angle:
         return ""
-
-
-class _Column(NamedTuple):
-    """An angle of a group: its column there, its largest plausible size, and its limits."""
-
-    place: int
-    far: float
-    low: float
-    high: float
+    return f"an angle of {angle:.4g} rad is more than a turn: are the angles in degrees?"
 
 
 class AngleInputs:
-    """The angles among inputs, and the limits of each."""
+    """The angles among inputs, and the largest plausible size of each.
+
+    It is a turn, or the limits of the angle if they are larger; two turns without limits.
+    """
 
     def __init__(self, groups: Sequence[Group], stops: Mapping[str, Interval | None]) -> None:
         """Take the groups of all inputs, and the limits of the angles among them."""
-        self.columns = [
-            [_column(k, stops[name]) for k, name in enumerate(group.members) if name in stops]
-            for group in groups
+        self.sizes = [
+            (
+                place,
+                [(k, _size(stops[name])) for k, name in enumerate(group.members) if name in stops],
+            )
+            for place, group in enumerate(groups)
         ]
         # If all values of a group lie within these, its angles need no closer check.
-        self.limits = [
-            (place, max(max(-x.far, x.low) for x in own), min(min(x.far, x.high) for x in own))
-            for place, own in enumerate(self.columns)
-            if own
-        ]
+        self.limits = [(place, min(size for _, size in own)) for place, own in self.sizes if own]
 
     def plausible(self, arrays: Sequence[ArrayLike]) -> bool:
-        """Return, quickly, whether all angles of one state are in range; False if unknown."""
-        for place, low, high in self.limits:
+        """Return, quickly, whether all angles of one state are plausible; False if unknown."""
+        for place, size in self.limits:
             given: Any = arrays[place]
             try:
-                if not (low <= min(given) and max(given) <= high):
+                if not (-size <= min(given) and max(given) <= size):
                     return False
             except (TypeError, ValueError):  # a number, or a nested array
-                if not isinstance(given, int | float) or not low <= given <= high:
+                if not isinstance(given, int | float) or not abs(given) <= size:
                     return False
         return True
 
-    def seen(self, arrays: Sequence[ArrayLike], samples: int) -> SeenAngles:
-        """Inspect some samples: for every group (samples, members), or one state for all."""
-        most = 0.0
-        beyond: NDArray[np.bool_] | None = None
-        for place, lowest, highest in self.limits:
+    def largest(self, arrays: Sequence[ArrayLike]) -> float:
+        """Return the largest angle beyond its plausible size; 0 if there is none.
+
+        Every group has an array (samples, members), or one state for all samples.
+        """
+        found = 0.0
+        for place, own in self.sizes:
             given = np.asarray(arrays[place])
-            if not given.size or (lowest <= given.min() and given.max() <= highest):
-                continue
-            for k, far, low, high in self.columns[place]:
-                column = given[..., k] if given.ndim else given
-                largest = float(np.abs(column).max())
-                if largest > far:
-                    most = max(most, largest)
-                rows = (column < low) | (column > high)
-                beyond = rows if beyond is None else beyond | rows
-        outside = 0
-        if beyond is not None:
-            outside = int(np.count_nonzero(np.broadcast_to(beyond, samples)))
-        return SeenAngles(most, outside, samples)
+            for k, size in own if given.size else ():
+                angle = float(np.abs(given[..., k] if given.ndim else given).max())
+                found = max(found, angle) if angle > size else found
+        return found
 
 
-def _column(place: int, stops: Interval | None) -> _Column:
-    if stops is None:
-        return _Column(place, LARGEST_ANGLE, -math.inf, math.inf)
-    slack = SLACK * max(1.0, stops.magnitude)
-    return _Column(
-        place, max(LARGEST_ANGLE, stops.magnitude), stops.low - slack, stops.high + slack
-    )
+def _size(stops: Interval | None) -> float:
+    return LARGEST_ANGLE if stops is None else max(TURN, stops.magnitude * (1 + SLACK))

@@ -28,13 +28,13 @@ from numpy.lib.format import read_array_header_1_0, read_array_header_2_0
 from boolcomp.base.errors import (
     DataError,
     DataWarning,
-    UsageError,
     cells_of,
     listing,
     other_separator,
     shown,
     suggestion,
     unclosed,
+    unknown,
     unquoted,
 )
 from boolcomp.base.files import is_stream, output_file, regular_file, unreadable
@@ -104,11 +104,8 @@ def _suffix(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         if is_stream(path):
             return ".csv"
-        raise UsageError(
-            f"{path}: unknown kind of file{suggestion(path.suffix, SUFFIXES)}: "
-            f"kinds are {listing(SUFFIXES)}, or - for CSV on standard input or output; programs "
-            "take .zarr, .parquet and folders of chunks, too"
-        )
+        more = "or - for CSV on standard input or output (programs: .zarr and .parquet, too)"
+        raise unknown("ending", path.suffix, SUFFIXES, more)
     return path.suffix
 
 
@@ -116,7 +113,7 @@ def _suffix(path: Path) -> str:
 def _text_input(path: Path) -> Iterator[TextIO]:
     if path == STANDARD:
         if sys.stdin is None:
-            raise DataError("standard input is closed: name a file with -i")
+            raise DataError("standard input is closed", "name a file with -i")
         yield sys.stdin
         return
     try:
@@ -132,12 +129,12 @@ def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[
     try:
         first_line = stream.readline(LONGEST_LINE)
         if not first_line.strip():
-            raise DataError(f"{name}: empty: the first line must name the columns")
+            raise DataError("empty", "the first line must name the columns", where=name)
         if len(first_line) == LONGEST_LINE:
             raise _too_long(name, line)
         _check_quotes([first_line], name, line)
         if other := other_separator(first_line):
-            raise DataError(f"{name}:1: columns are separated by commas here, not by {other}")
+            raise DataError(f"columns are separated by {other}", "use commas", where=f"{name}:1")
         header = [unquoted(cell) for cell in cells_of(first_line)]
         place = next((k for k, cell in enumerate(header) if _is_time(cell, wanted)), None)
         times = None if place is None else Times(header.pop(place), [])
@@ -159,7 +156,7 @@ def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[
             done += len(table)
             yield _state(table, groups, times)
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: not UTF-8 text, in line {line} or after it") from error
+        raise DataError(f"not UTF-8 text, in line {line} or after it", where=name) from error
 
 
 def _lines(stream: TextIO, name: str, line: int) -> Iterator[tuple[list[str], bool]]:
@@ -180,7 +177,9 @@ def _lines(stream: TextIO, name: str, line: int) -> Iterator[tuple[list[str], bo
 
 
 def _too_long(name: str, line: int) -> DataError:
-    return DataError(f"{name}:{line}: longer than {LONGEST_LINE} characters: is this a CSV file?")
+    return DataError(
+        f"longer than {LONGEST_LINE} characters", "is this a CSV file?", where=f"{name}:{line}"
+    )
 
 
 def _state(table: Floats, groups: Sequence[Group], times: Times | None = None) -> StateChunk:
@@ -197,7 +196,7 @@ def _check_quotes(lines: list[str], name: str, first: int) -> None:
     for row, line in enumerate(lines, first):
         if '"' in line and unclosed(line):
             raise DataError(
-                f"{name}:{row}: the line ends inside quotes: quoted text must end on its line"
+                "the line ends inside quotes", "quoted text must end there", where=f"{name}:{row}"
             )
 
 
@@ -205,17 +204,20 @@ def _order(header: Sequence[str], name: str, wanted: Sequence[str]) -> list[int]
     """Return the indices of the columns; errors name extra, repeated and missing ones."""
     for column in header:
         if _is_time(column, wanted):
-            raise DataError(f"{name}:1: two columns of times: give one of {listing(TIMES)}")
+            raise DataError(
+                "two columns of times", f"give one of {listing(TIMES)}", where=f"{name}:1"
+            )
         if column not in wanted:
             raise DataError(
-                f"{name}:1: unknown column {shown(column)}{suggestion(column, wanted)}: "
-                f"columns are {wanted[0]} .. {wanted[-1]}, and t or time"
-            )
+                f"unknown column {shown(column)}",
+                f"{suggestion(column, wanted)}columns are {wanted[0]} .. {wanted[-1]}, and t or "
+                "time", where=f"{name}:1",
+            )  # fmt: skip
         if header.count(column) > 1:
-            raise DataError(f"{name}:1: column {column!r} is given twice")
+            raise DataError(f"column {column!r} is given twice", where=f"{name}:1")
     missing = [column for column in wanted if column not in header]
     if missing:
-        raise DataError(f"{name}:1: missing columns: {listing(missing)}")
+        raise DataError(f"missing columns {listing(missing)}", where=f"{name}:1")
     return [header.index(column) for column in wanted]
 
 
@@ -263,12 +265,14 @@ def _mistake(lines: list[str], place: int | None, width: int, name: str, first: 
         columns = width if place is None else width + 1
         if len(cells) != columns:
             other = other_separator(line)
-            hint = f": values are separated by commas here, not by {other}" if other else ""
-            return DataError(f"{name}:{row}: {len(cells)} values for {columns} columns{hint}")
+            hint = f"separate values by commas, not by {other}" if other else ""
+            return DataError(
+                f"{len(cells)} values for {columns} columns", hint, where=f"{name}:{row}"
+            )
         for k, cell in enumerate(cells):
             if k != place and _number(cell) is None:
-                return DataError(f"{name}:{row}: {shown(cell.strip())} is not a number")
-    return DataError(f"{name}:{first}: cannot be read as numbers")
+                return DataError(f"{shown(cell.strip())} is not a number", where=f"{name}:{row}")
+    return DataError("cannot be read as numbers", where=f"{name}:{first}")
 
 
 def _array_chunks(
@@ -290,8 +294,7 @@ def _check_finite(table: Floats, name: str, before: int, names: Sequence[str]) -
         return
     row, column = (int(k) for k in np.argwhere(~np.isfinite(table))[0])
     raise DataError(
-        f"{name}: {names[column]} of sample {before + row} is {table[row, column]}: "
-        "not a finite number"
+        f"{names[column]} of sample {before + row} is {table[row, column]}, not finite", where=name
     )
 
 
@@ -308,7 +311,7 @@ def write_results(path: Path, returned: Group) -> Iterator[Sink]:
     suffix, names = _suffix(path), returned.members
     if path == STANDARD:
         if sys.stdout is None:
-            raise DataError("standard output is closed: name a file with -o")
+            raise DataError("standard output is closed", "name a file with -o")
         sink: _CsvSink | _NpySink = _CsvSink(sys.stdout.buffer, names)
         yield sink
         sink.finish()
@@ -429,7 +432,7 @@ class Rows:
         with _undamaged(self.where):
             data = stream.read(size)
         if len(data) != size:
-            raise DataError(f"{self.where}: became shorter while it was read, or is damaged")
+            raise DataError("became shorter while it was read, or is damaged", where=self.where)
         return np.frombuffer(data, self.kind)
 
 
@@ -450,9 +453,11 @@ def read_npz(stream: BinaryIO, path: Path, widths: Mapping[str, int]) -> Iterato
     names = list(widths)
     head = stream.read(200)
     if head.startswith(MAGIC):
-        raise DataError(f"{path}: one array; an .npz file with {listing(names)} is needed")
+        raise DataError(
+            "there is one array only", f"an .npz file with {listing(names)} is needed", where=path
+        )
     if not head.startswith(ARCHIVE[:2]):
-        raise DataError(f"{path}: not a numpy file{_looks_like(head)}")
+        raise DataError("not a numpy file", _looks_like(head), where=path)
     with contextlib.ExitStack() as opened:
         with _undamaged(str(path)):
             archive = opened.enter_context(zipfile.ZipFile(stream))
@@ -463,7 +468,9 @@ def read_npz(stream: BinaryIO, path: Path, widths: Mapping[str, int]) -> Iterato
             needed = (arrays[0].shape[0], width)
             if arrays[-1].shape != needed:
                 shapes = f"{_shape(arrays[-1].shape)}: {_shape(needed)}"
-                raise DataError(f"{path}: {name} has shape {shapes} is needed, as {names[0]} has")
+                raise DataError(
+                    f"{name} has shape {shapes} is needed, as {names[0]} has", where=path
+                )
         yield arrays
 
 
@@ -473,22 +480,24 @@ def _members(
     """Return the members by name; each name must occur once, and no others."""
     found: dict[str, zipfile.ZipInfo] = {}
     if len(archive.infolist()) > MOST_MEMBERS:
-        raise DataError(f"{path}: {len(archive.infolist())} arrays: arrays are {listing(names)}")
+        raise DataError(
+            f"{len(archive.infolist())} arrays", f"arrays are {listing(names)}", where=path
+        )
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         if name not in names:
             hint = suggestion(name, names)
             raise DataError(
-                f"{path}: unknown array {shown(name)}{hint}: arrays are {', '.join(names)}"
+                f"unknown array {shown(name)}", f"{hint}arrays are {', '.join(names)}", where=path
             )
         if name in found:
-            raise DataError(f"{path}: holds {name} twice")
+            raise DataError(f"holds {name} twice", where=path)
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DataError(f"{path}: {name} is compressed in a way that numpy does not write")
+            raise DataError(f"{name} is compressed in a way that numpy does not write", where=path)
         found[name] = member
     missing = [name for name in names if name not in found]
     if missing:
-        raise DataError(f"{path}: missing arrays: {listing(missing)}")
+        raise DataError(f"missing arrays {listing(missing)}", where=path)
     return found
 
 
@@ -516,7 +525,7 @@ def _header(stream: IO[bytes], where: str, size: int, width: int) -> tuple[Rows,
     """Return an array's kind and shape, and the offset of its numbers in a file of `size` bytes."""
     head = stream.read(8)
     if head[:6] != MAGIC or head[6:7] not in (b"\1", b"\2", b"\3"):
-        raise DataError(f"{where}: not a numpy file{_looks_like(head + stream.read(200))}")
+        raise DataError("not a numpy file", _looks_like(head + stream.read(200)), where=where)
     digits, read = (2, read_array_header_1_0) if head[6] == 1 else (4, read_array_header_2_0)
     text = stream.read(digits)
     length = int.from_bytes(text, "little")
@@ -528,19 +537,21 @@ def _header(stream: IO[bytes], where: str, size: int, width: int) -> tuple[Rows,
     except Exception:  # noqa: BLE001 (numpy's readers raise errors of many types)
         damaged = True
     if damaged:
-        raise DataError(f"{where}: not a numpy file: its header is damaged")
+        raise DataError("not a numpy file, or its header is damaged", where=where)
     if kind.kind not in "fiu":
         name = "objects or records" if kind.kind in "OV" else kind.name
-        raise DataError(f"{where}: holds {name}, not real numbers")
+        raise DataError(f"holds {name}, not real numbers", where=where)
     if len(shape) != 2 or shape[1] != width:
-        raise DataError(f"{where}: shape {_shape(shape)}: (samples, {width}) is needed")
+        raise DataError(
+            f"shape {_shape(shape)}", f"shape (samples, {width}) is needed", where=where
+        )
     start = len(head) + len(text)
     needed, left = shape[0] * width * kind.itemsize, size - start
     if needed > left:
         raise DataError(
-            f"{where}: damaged: shape {_shape(shape)} takes {shown(needed)} bytes, and there are "
-            f"{left}"
-        )
+            f"damaged, because shape {_shape(shape)} takes {shown(needed)} bytes, and there are "
+            f"{left}", where=where,
+        )  # fmt: skip
     return Rows(where, kind, shape, ((stream, 0),) * (width if fortran else 1)), start
 
 
@@ -555,11 +566,11 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _looks_like(head: bytes) -> str:
     """Return a hint about the format of an unsupported file, or an empty text."""
     if head.startswith(ARCHIVE):
-        return " of one array: it looks like an archive, so name it .npz"
+        return "it looks like an archive: name it .npz"
     first = head.split(b"\n")[0].removeprefix(b"\xef\xbb\xbf").strip()
     if b"," in first and all(32 <= letter < 127 for letter in first):
-        return ": it looks like CSV, so name it .csv"
-    return "" if head else ": empty"
+        return "it looks like CSV: name it .csv"
+    return "" if head else "it is empty"
 
 
 @contextlib.contextmanager
@@ -567,4 +578,4 @@ def _undamaged(where: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        raise DataError(f"{where}: damaged, or not a numpy file: {error}") from error
+        raise DataError(f"damaged, or not a numpy file: {error}", where=where) from error

@@ -45,16 +45,16 @@ def problem_of(source: Source, of: str = USUAL, mass: float = 0.0) -> Problem:
     if not isinstance(loaded, Problem):
         if mass and "load" in split_name(of)[1]:
             raise UsageError(
-                f"a payload of {number(mass)} kg, and a load that is an input (load-range): "
-                "give one of them"
-            )
+                f"a payload of {number(mass)} kg and a load that is an input (load-range) "
+                "exclude each other", "give one of them",
+            )  # fmt: skip
         robot = robot_of(loaded)
         problem = robot_problem(with_payload(robot, mass), of)
         return replace(problem, unloaded=str(robot.mechanism))
     if of != USUAL:
-        raise UsageError(f"{loaded.name} is no robot: it has no {of}")
+        raise UsageError(f"{loaded.name} is no robot, so it has no {of}")
     if mass:
-        raise UsageError(f"{loaded.name} is a problem already: payloads are for robots")
+        raise UsageError(f"{loaded.name} is a problem already", "payloads are for robots")
     return loaded
 
 

@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
@@ -477,15 +478,22 @@ UFUNCS: dict[str, str] = {
 OPERATORS = {"add", "sub", "mul", "div", "neg", "square", "power"}
 
 
-def code_place() -> str:
-    """Return file, number and text of the line of user code that is being recorded."""
+def code_place(*, exact: bool = False) -> str:
+    """Return file, number and text of the line of user code that is being recorded.
+
+    If it is `exact`, the text is that of the operation, if that is on one line.
+    """
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back
     if frame is None:
         return "the function"
     path, line = frame.f_code.co_filename, frame.f_lineno
-    text = cut(linecache.getline(path, line).strip(), LONGEST_LINE)
+    text = linecache.getline(path, line)
+    _, end, left, right = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+    if exact and end == line and right:
+        text = text.encode()[left:right].decode()
+    text = cut(text.strip(), LONGEST_LINE)
     where = f"line {line}" if path.startswith("<") else f"{Path(path).name}:{line}"
     return f"{where}: {text}" if text else where
 
@@ -525,17 +533,20 @@ class Value(Wire):
 
     def _unknown(self, name: str) -> NoReturn:
         self._refuse(
-            f"numpy.{name} cannot be recorded: use a function of boolcomp "
-            f"({listing(sorted({*UFUNCS.values(), 'clip', 'where_positive'} - OPERATORS))})"
+            f"numpy.{name} cannot be recorded",
+            "use a function of boolcomp "
+            f"({listing(sorted({*UFUNCS.values(), 'clip', 'where_positive'} - OPERATORS))})",
         )
 
-    def _refuse(self, reason: str) -> NoReturn:
-        raise UsageError(f"{self.tape.place()}: {reason}")
+    def _refuse(self, reason: str, hint: str = "") -> NoReturn:
+        own = self.tape.place is code_place
+        place = code_place(exact=True) if own else self.tape.place()
+        raise UsageError(reason, hint, where=place)
 
     def _compared(self, *_: object) -> NoReturn:
         self._refuse(
-            "an input has no value yet, so it cannot be compared or used as a condition: "
-            "write where_positive(x, a, b), clip, minimum or maximum"
+            "an input has no value yet, so it cannot be compared or used as a condition",
+            "write where_positive(x, a, b), clip, minimum or maximum",
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
@@ -543,7 +554,7 @@ class Value(Wire):
     __hash__ = object.__hash__
 
     def _no_number(self, *_: object) -> NoReturn:
-        self._refuse("an input has no value yet: use boolcomp's functions, not those of math")
+        self._refuse("an input has no value yet", "use boolcomp's functions, not those of math")
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = _no_number
     __floor__ = __ceil__ = __trunc__ = __len__ = __iter__ = _no_number
@@ -568,37 +579,43 @@ class Recorder(Tape):
         place = self.place()
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise UsageError(f"{place}: more than {MOST_STEPS} steps: is there an endless loop?")
+            raise UsageError(
+                f"more than {MOST_STEPS} steps", "is there an endless loop?", where=place
+            )
         operands = [self._operand(one, place) for one in x]
         try:
             with self.task(place):
                 return super().function(kind, *operands)
         except DataError as error:
-            raise DataError(f"{place}: {error}") from None
+            raise DataError.around(error, place) from None
 
     def _operand(self, given: Any, place: str) -> Any:
         if isinstance(given, Value):
             if given.tape is not self:
-                raise UsageError(f"{place}: a value of another function: give numbers, or inputs")
+                raise UsageError(
+                    "a value of another function", "give numbers, or inputs", where=place
+                )
             return given
         if isinstance(given, (int, float, np.integer, np.floating)):
             # Compared before conversion: an integer may be too large for a float.
             number: Any = given
             if not isinstance(given, bool) and abs(number) <= MOST_SIZE:
                 return float(number)
-            raise UsageError(f"{place}: numbers are within ±{MOST_SIZE:g}, not {shown(given)}")
-        raise UsageError(f"{place}: {cut(shown(given))} is neither a number nor an input's value")
+            raise UsageError(f"numbers are within ±{MOST_SIZE:g}, not {shown(given)}", where=place)
+        raise UsageError(
+            f"{cut(shown(given))} is neither a number nor the value of an input", where=place
+        )
 
 
 def power(x: Any, exponent: Any, place: str) -> Any:
     """Return a whole power of a value or a number, by repeated squaring."""
     number = isinstance(exponent, (int, float, np.integer, np.floating))
     if not number or exponent != exponent // 1 or abs(exponent) > MOST_POWER:
-        hint = ": write sqrt" if number and exponent == 1 / 2 else ""
+        hint = "write sqrt" if number and exponent == 1 / 2 else ""
         raise UsageError(
-            f"{place}: exponents are whole numbers within ±{MOST_POWER}, "
-            f"not {cut(shown(exponent))}{hint}"
-        )
+            f"exponents are whole numbers within ±{MOST_POWER}, not {cut(shown(exponent))}", hint,
+            where=place,
+        )  # fmt: skip
     count, square = abs(int(exponent)), x
     result: Any = None
     while count:
@@ -632,7 +649,7 @@ def check_ends(low: Any, high: Any) -> None:
     """Raise a UsageError for limits of `clip` in the wrong order, if both are numbers."""
     ends = [end for end in (low, high) if isinstance(end, (int, float))]
     if len(ends) == 2 and ends[0] > ends[1]:
-        raise UsageError(f"clip to {low} .. {high}: the first must be the smaller")
+        raise UsageError(f"clip to {low} .. {high} is empty", "the first limit must be the smaller")
 
 
 def _excess(a: Any, b: Any) -> Any:

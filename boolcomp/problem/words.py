@@ -222,7 +222,7 @@ def parse_format(text: str, where: str) -> WordFormat:
     for part in text.split(":"):
         key, value = _part(part.strip(), where, text)
         if key in found:
-            raise UsageError(f"{where} {shown(text)}: its {key} is given twice")
+            raise UsageError(f"{where} {shown(text)} has its {key} twice")
         found[key] = value
     return WordFormat(**found)  # type: ignore[arg-type]  # every key has the value of its kind
 
@@ -240,21 +240,23 @@ def formats(name: str, given: Formats | None) -> dict[str, WordFormat]:
         for text in given:
             key, equals, rest = text.partition("=")
             if not equals:
-                raise UsageError(f"{name} {shown(text)}: give NAME=FORMAT, such as q1=gray:12")
+                raise UsageError(
+                    f"{name} {shown(text)} is no NAME=FORMAT", "give, for example, q1=gray:12"
+                )
             pairs.append((key.strip(), rest))
     found: dict[str, WordFormat] = {}
     for key, value in pairs:
         if key in found:
             raise UsageError(f"{name} {shown(key)} is given twice")
         if not isinstance(value, str | WordFormat):
-            raise UsageError(f"{name} {key}: give text, {EXAMPLE}, not {shown(value)}")
+            raise UsageError(f"{name} {key} is {shown(value)}, not a text", f"give text, {EXAMPLE}")
         found[key] = parse_format(value, f"{name} {key}") if isinstance(value, str) else value
     return found
 
 
 def _part(part: str, where: str, text: str) -> tuple[str, object]:
-    def error(message: str) -> UsageError:
-        return UsageError(f"{where} {shown(text)}: {message}")
+    def error(what: str, hint: str = "") -> UsageError:
+        return UsageError(what, hint, where=f"{where} {shown(text)}")
 
     if part in CODE_KINDS:
         return "code", part
@@ -267,14 +269,14 @@ def _part(part: str, where: str, text: str) -> tuple[str, object]:
     if ".." in part:
         low, high = (parse_number(end) for end in part.split("..", 1))
         if low is None or high is None or not math.isfinite(low + high):
-            raise error(f"{shown(part)} is no range: give low..high, such as 0..2pi or -1.5..1.5")
+            raise error(f"{shown(part)} is no range", "give low..high, such as 0..2pi or -1.5..1.5")
         if not low < high or width_problem(low, high):
             raise error(f"the range {shown(part)} must rise")
         return "range", Interval(low, high)
     known = [*CODE_KINDS, *ZEROS]
     raise error(
-        f"{shown(part)} is no code, width, range or place of zero{suggestion(part, known)}: give "
-        f"{listing(known)}, bits, or low..high, {EXAMPLE}"
+        f"{shown(part)} is no code, width, range or place of zero",
+        f"{suggestion(part, known)}give {listing(known)}, bits, or low..high, {EXAMPLE}",
     )
 
 
@@ -421,10 +423,12 @@ def word(
     if ends[1] is None and ends[0] is not None:
         ends = [-abs(ends[0]), abs(ends[0])]
     if bits is not None and (isinstance(bits, bool) or int(bits) != bits):
-        raise UsageError(f"bits {shown(bits)}: give a whole number")
+        raise UsageError(
+            f"bits {shown(bits)} is not a whole number", "give a whole number, such as 8"
+        )
     first, last = ends
     if first is None and last is not None:
-        raise UsageError("a range has two ends: word(low, high)")
+        raise UsageError("a range has two ends", "give both: word(low, high)")
     span = None if first is None or last is None else Interval(first, last)
     return Word(span, None if bits is None else int(bits), str(unit), bool(angle))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from boolcomp.base import VERSION as BOOLCOMP
 from boolcomp.base.documents import DocumentReader
 from boolcomp.base.errors import NO_CONES, BoolcompError, DataError, UsageError, cut, shown, spelled
-from boolcomp.base.files import is_file, read_json, read_text, similar_names
+from boolcomp.base.files import is_file, read_json, read_text, unreadable
 from boolcomp.codes import Code
 from boolcomp.engines.engine import Stop
 from boolcomp.logic.network import parse_network
@@ -68,8 +68,9 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
     """
     source = Path(folder)
     if not is_file(source / HEAD):
-        hint = "" if source.exists() else similar_names(source)
-        raise DataError(f"{source}: no program: it has no {HEAD}{hint}")
+        if not source.exists():
+            raise unreadable(source, FileNotFoundError())
+        raise DataError(f"not a program, because it has no {HEAD}", where=source)
     where = str(source / HEAD)
     reader = DocumentReader(where, FORMS)
     document = _document(read_json(source / HEAD, MOST_HEAD), where)
@@ -84,7 +85,7 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError, BoolcompError) as error:
-        raise DataError(f"{where}: {error}") from error
+        raise DataError.around(error, where) from error
     _require_agreement(program, [source / graph_name(k) for k in graphs])
     return program
 
@@ -129,7 +130,7 @@ def _require_agreement(program: Program, files: Sequence[Path]) -> None:
             continue
         checked.add((id(graph), joint.network))
         if not seems_right(program.networks[joint.network], graph):
-            raise DataError(f"{files[k]}: its network does not compute this graph")
+            raise DataError("its network does not compute this graph", where=files[k])
 
 
 class _Texts:
@@ -144,26 +145,28 @@ class _Texts:
         text = read_text(self.source / name, min(maximum, self.left))
         self.left -= len(text)
         if self.sums.get(name) != digest(text):
-            raise DataError(f"{self.source / name}: damaged: its checksum is not the one in {HEAD}")
+            raise DataError(
+                f"damaged, because its checksum is not the one in {HEAD}", where=self.source / name
+            )
         return parse(text, str(self.source / name))
 
 
 def _document(document: Any, where: str) -> dict[str, Any]:
     """Return the JSON document after checking its format, version and checksum, in this order."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise DataError(f"{where}: not a boolcomp program")
+        raise DataError("not a boolcomp program", where=where)
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise DataError(f"{where}: damaged: it has no version")
+        raise DataError("damaged, because it has no version", where=where)
     if version > VERSION:
         raise DataError(
-            f"{where}: a program of format {shown(version)}, made by "
-            f"{cut(str(document.get('made_by')))}; this boolcomp ({BOOLCOMP}) reads up to format "
-            f"{VERSION}"
+            f"the program has format {shown(version)}, made by {cut(str(document.get('made_by')))}",
+            f"this boolcomp ({BOOLCOMP}) reads up to format {VERSION}: install a newer one",
+            where=where,
         )
     checksum = document.pop("checksum", None)
     if checksum != digest(canonical(document)):
-        raise DataError(f"{where}: damaged: its checksum is not the one it states")
+        raise DataError("damaged, because its checksum is not the one it states", where=where)
     return document
 
 

@@ -61,7 +61,7 @@ from boolcomp.logic.adders import (
 )
 from boolcomp.logic.network import Builder, copied, render_network
 from boolcomp.problem.outputs import with_names
-from boolcomp.problem.problem import AngleInputs, Group, collect_arrays
+from boolcomp.problem.problem import AngleInputs, Group, collect_arrays, degrees_question
 from boolcomp.problem.word_codes import CodeKind  # noqa: TC001 (read by get_type_hints)
 from boolcomp.problem.words import Interval, Zero
 
@@ -458,7 +458,7 @@ def choose(
     if not per_kilogram or not low < mass < high:
         span = f", and answers from {number(low)} to {number(high)}" if per_kilogram else ""
         known = masses(load.payload for load in loads)
-        raise UsageError(f"no payload {mass}: this program has {known} kg{span}")
+        raise UsageError(f"no payload {mass}", f"this program has {known} kg{span}")
     above = next(k for k, load in enumerate(rising) if load.payload > mass)
     below, above_it = rising[above - 1], rising[above]
     part = (mass - below.payload) / (above_it.payload - below.payload)
@@ -733,9 +733,13 @@ def save_program(program: Program, folder: str | Path) -> None:
     """Write a program to a directory; an older program in it is replaced."""
     target = Path(os.path.realpath(folder))  # a symbolic link stays one
     if target.is_dir() and any(target.iterdir()) and not (target / HEAD).is_file():
-        raise DataError(f"{folder}: is a directory with other files, not a program")
+        raise DataError(
+            "a folder with other files, not a program", "give another name with -o", where=folder
+        )
     if target.exists() and not target.is_dir():
-        raise DataError(f"{folder}: is a file; a program is saved to a directory")
+        raise DataError(
+            "a file, but a program is saved to a folder", "give another name with -o", where=folder
+        )
     try:
         with folder_of(target), temporary_folder(target) as temporary:
             new = temporary / "new"
@@ -747,7 +751,7 @@ def save_program(program: Program, folder: str | Path) -> None:
                 new.rename(target)
             sync_folder(target.parent)
     except OSError as error:
-        raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
+        raise DataError(f"cannot be written: {error.strerror}", where=folder) from error
 
 
 def render_program(program: Program) -> dict[str, str]:
@@ -965,7 +969,7 @@ class Program:
         for load in self.loads:
             if payload is None or load.payload == payload:
                 return load
-        raise UsageError(f"no payload {payload}: {WHOSE} has {masses(self.payloads)} kg")
+        raise UsageError(f"no payload {payload}", f"{WHOSE} has {masses(self.payloads)} kg")
 
     def chosen(self, payload: float | None = None, *, interpolate: bool = False) -> Chosen:
         """Return the loads that answer for a payload, with their error bounds."""
@@ -1004,7 +1008,7 @@ class Program:
         given = collect_arrays(self.groups, arrays, named, WHOSE)
         found = self._found(given, payload, interpolate, engine, threads)
         if not self._asked and (found.values.ndim > 1 or not self._angles.plausible(given)):
-            self._ask_degrees(given, found)
+            self._ask_degrees(given)
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
@@ -1022,12 +1026,9 @@ class Program:
             if one.unit == "rad"
         }
 
-    def _ask_degrees(self, given: Sequence[ArrayLike], found: Evaluation) -> None:
-        """Warn once about angles that look like degrees; for a single state, beyond two turns."""
-        seen = self._angles.seen(given, found.values.size // len(self.outputs))
-        if found.values.ndim < 2:
-            seen = seen._replace(outside=0)
-        if question := seen.question:
+    def _ask_degrees(self, given: Sequence[ArrayLike]) -> None:
+        """Warn once about angles that look like degrees."""
+        if question := degrees_question(self._angles.largest(given)):
             self._asked.append(question)
             warnings.warn(f"{self.name}: {question}", DataWarning, stacklevel=3)
 
@@ -1107,7 +1108,7 @@ class Program:
             return self._engines[default]
         if payload is None and len(self.loads) > 1:
             known = masses(self.payloads)
-            raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
+            raise UsageError(f"{WHOSE} has loads of {known} kg", "select one with payload=")
         load = self.chosen(payload).loads[0].payload
         key = (load, name, threads)
         if key not in self._engines:

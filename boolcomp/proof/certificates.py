@@ -539,8 +539,8 @@ def lemmas_section(known: CertifiedLoad) -> str:
     for place, (one, other) in enumerate(zip(outputs, made.outputs, strict=True)):
         if made.nodes.known(one) != made.nodes.known(other):
             raise DataError(
-                f"no proof was found that output {place} of the network equals that of the graph: "
-                "compile with --approximate off, or with another --seed"
+                f"no proof was found that output {place} of the network equals that of the graph",
+                "compile with --approximate off, or with another --seed",
             )
     ends = {one >> 1 for one in (*outputs, *made.outputs)}
     return "".join(work.lemmas[signal].line for signal in work.needed(ends))

@@ -30,7 +30,7 @@ from boolcomp.base.errors import (
     installing,
     listing,
     shown,
-    suggestion,
+    unknown,
 )
 from boolcomp.base.files import read_bytes, regular_file
 from boolcomp.problem.samples import read_npy
@@ -162,7 +162,7 @@ def engine_type(where: str, kinds: Sequence[np.dtype[Any]]) -> str:
     """Return the type for engines: code words if all columns are unsigned, float32 if all are."""
     unsigned = [kind.kind == "u" for kind in kinds]
     if any(unsigned) and not all(unsigned):
-        raise DataError(f"{where}: some columns are unsigned integers, code words, and some not")
+        raise DataError("some columns are unsigned integers, code words, and some not", where=where)
     if unsigned[0]:
         return WORDS
     return "float32" if all(kind == np.float32 for kind in kinds) else "float64"
@@ -171,7 +171,7 @@ def engine_type(where: str, kinds: Sequence[np.dtype[Any]]) -> str:
 def as_type(array: NDArray[Any], dtype: str, where: str) -> NDArray[Any]:
     """Return an array in the type that engines take."""
     if dtype == WORDS and array.dtype.itemsize > 4 and array.size and int(array.max()) >> 32:
-        raise DataError(f"{where}: a word of more than 32 bits: {int(array.max())}")
+        raise DataError(f"a word of more than 32 bits, {int(array.max())}", where=where)
     with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported later
         return array.astype(dtype, copy=False)
 
@@ -196,27 +196,27 @@ def opened(part: FilePart) -> Iterator[BinaryIO]:
 
 
 def changed(path: str) -> DataError:
-    return DataError(f"{path}: was changed since this run began")
+    return DataError("was changed since this run began", where=path)
 
 
 def missing_extra(what: str, package: str) -> UsageError:
-    return UsageError(f"{what} needs {package}: {installing(package)}")
+    return UsageError(f"{what} needs {package}", installing(package))
 
 
 def check_names(where: str, names: Sequence[str], columns: TableColumns) -> None:
     """Refuse a table where a column is missing or there twice; others are not read."""
     missing = [name for name in columns.names if name not in names]
     if missing:
-        raise DataError(f"{where}: missing columns: {listing(missing)}")
+        raise DataError(f"missing columns {listing(missing)}", where=where)
     twice = [name for name in columns.names if list(names).count(name) > 1]
     if twice:
-        raise DataError(f"{where}: holds {listing(twice)} twice")
+        raise DataError(f"holds {listing(twice)} twice", where=where)
 
 
 def check_unit(where: str, name: str, given: str, wanted: str) -> None:
     """Raise a DataError for a column that states another unit."""
     if given and wanted and given != wanted:
-        raise DataError(f"{where}: {name} is in {given}: this program takes {wanted}")
+        raise DataError(f"{name} is in {given}", f"this program takes {wanted}", where=where)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ def _fill(file: BinaryIO, rows: NDArray[Any], where: str) -> None:
     while left:
         count = file.readinto(left)  # type: ignore[attr-defined]  # a file that was opened has it
         if not count:
-            raise DataError(f"{where}: became shorter while it was read, or is damaged")
+            raise DataError("became shorter while it was read, or is damaged", where=where)
         left = left[count:]
 
 
@@ -298,7 +298,7 @@ def look_parquet(path: Path, columns: TableColumns) -> FoundRows:
             check_unit(where, name, given, unit)
         groups = [table.metadata.row_group(k).num_rows for k in range(table.num_row_groups)]
         if min(groups, default=0) < 0:
-            raise DataError(f"{where}: damaged: a group of {min(groups)} rows")
+            raise DataError(f"damaged: a group of {min(groups)} rows", where=where)
         ends = tuple(accumulate(groups))
         stamp = stamp_of(os.fstat(file.fileno()))
         return FoundRows(ends[-1] if ends else 0, engine_type(where, kinds), stamp, ends)
@@ -341,7 +341,7 @@ def _group(
                 column = batch.column(batch.schema.get_field_index(name))
                 if column.null_count:
                     first = row + int(np.argmax(np.asarray(column.is_null())))
-                    raise DataError(f"{part.path}: {name} of sample {first} is not there (null)")
+                    raise DataError(f"{name} of sample {first} is missing (null)", where=part.path)
                 values = column.to_numpy(zero_copy_only=False)
                 room[k, : len(values)] = as_type(values, str(room.dtype), where)
             yield room[:, low:high].T
@@ -349,7 +349,7 @@ def _group(
         if row >= part.stop:
             return
     if row != end:
-        raise DataError(f"{where}: damaged: it has {end - row} rows fewer than it says")
+        raise DataError(f"damaged: {end - row} rows are missing", where=where)
 
 
 def schema(results: TableColumns, dtype: str) -> Any:
@@ -383,7 +383,7 @@ def _kind(where: str, field: Any) -> np.dtype[Any]:
     except (NotImplementedError, TypeError):
         kind = np.dtype(object)
     if kind.kind not in "fiu":
-        raise DataError(f"{where}: {cut(field.name)} holds {cut(str(field.type))}, not numbers")
+        raise DataError(f"{cut(field.name)} holds {cut(str(field.type))}, not numbers", where=where)
     return kind
 
 
@@ -411,7 +411,7 @@ def _undamaged(where: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         text = cut(str(error).partition("\n")[0], 200)
-        raise DataError(f"{where}: damaged, or not a Parquet file: {text}") from error
+        raise DataError(f"damaged, or not a Parquet file: {text}", where=where) from error
 
 
 # --------------------------------------------------------------------------------------------------
@@ -434,17 +434,19 @@ def look_zarr(path: Path, columns: TableColumns) -> FoundRows:
     where = str(path)
     array = _open(path, "r")
     if len(array.shape) != 2 or array.shape[1] != columns.width:
-        raise DataError(f"{where}: shape {array.shape}: (samples, {columns.width}) is needed")
+        raise DataError(
+            f"shape {array.shape}", f"shape (samples, {columns.width}) is needed", where=where
+        )
     kind = array.dtype
     if kind.kind not in "fiu":
-        raise DataError(f"{where}: holds {cut(str(kind))}, not real numbers")
+        raise DataError(f"holds {cut(str(kind))}, not real numbers", where=where)
     _order(where, array.attrs, columns)
     size = int(np.prod([int(k) for k in array.chunks], dtype=object)) * kind.itemsize
     if size > MOST_CHUNK:
         raise DataError(
-            f"{where}: chunks of {shown(size)} bytes: at most {MOST_CHUNK} are taken, so that "
-            "workers stay small: write it in smaller ones"
-        )
+            f"chunks of {shown(size)} bytes are too large",
+            f"write chunks of at most {MOST_CHUNK} bytes, so that workers stay small", where=where,
+        )  # fmt: skip
     rows, grain = int(array.shape[0]), int(array.chunks[0])
     ends = range(grain, rows + grain, grain)
     return FoundRows(rows, engine_type(where, [kind]), _stamp(path, array), ends)
@@ -461,9 +463,9 @@ def _stamp(path: Path, array: Any) -> str:
             status = (path / key).stat()
         except OSError as error:
             raise DataError(
-                f"{path}: chunk {key} is not there: zarr would take its fill value "
-                f"{array.fill_value}; if that is meant, write it (write_empty_chunks)"
-            ) from error
+                f"chunk {key} is missing, for which zarr uses its fill value {array.fill_value}",
+                "if that value is meant, write the chunk (write_empty_chunks)", where=path
+            ) from error  # fmt: skip
         text.update(f"{key} {stamp_of(status)}\n".encode())
     return text.hexdigest()
 
@@ -507,7 +509,9 @@ def _rows(array: Any, start: int, stop: int, where: str) -> NDArray[Any]:
         each = (array.shards or array.chunks)[0]
         key = array.metadata.encode_chunk_key((start // each, 0))
         text = cut(str(error).partition("\n")[0], 200) or type(error).__name__
-        raise DataError(f"{where}: chunk {key}: damaged, or cannot be read: {text}") from error
+        raise DataError(
+            f"chunk {key} is damaged, or cannot be read: {text}", where=where
+        ) from error
     return found
 
 
@@ -517,7 +521,7 @@ def _order(where: str, attributes: Mapping[str, Any], columns: TableColumns) -> 
     if names is None:
         return None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{where}: its attribute columns is no list of names")
+        raise DataError("its attribute columns is no list of names", where=where)
     check_names(where, names, columns)
     order = [names.index(name) for name in columns.names]
     units = attributes.get("units")
@@ -547,7 +551,7 @@ def _open(path: Path, mode: str) -> Any:
         return zarr.open_array(str(path), mode=mode)
     except Exception as error:  # zarr raises whatever it likes
         text = cut(str(error).partition("\n")[0], 200) or type(error).__name__
-        raise DataError(f"{path}: not a zarr array: {text}") from error
+        raise DataError(f"not a zarr array: {text}", where=path) from error
 
 
 def _zarr() -> Any:
@@ -594,11 +598,10 @@ def find_source(path: Path, columns: TableColumns) -> FileSource:
     form = form_of(path)
     if form is None:
         if path.is_dir():
-            raise DataError(f"{path}: neither a zarr array nor a folder of .npy or .parquet files")
-        raise UsageError(
-            f"{path}: unknown kind of file{suggestion(path.suffix, FORMS)}: kinds are "
-            f"{listing(FORMS)}, or a folder of such"
-        )
+            raise DataError(
+                "neither a zarr array nor a folder of .npy or .parquet files", where=path
+            )
+        raise unknown("ending", path.suffix, FORMS, "or a folder of such files")
     folder = path.is_dir() and form != ".zarr"
     where = Path(os.path.abspath(path))  # noqa: PTH100 (links are not resolved)
     paths = _chunks(where, form) if folder else [where]
@@ -606,7 +609,7 @@ def find_source(path: Path, columns: TableColumns) -> FileSource:
     source = FileSource(path, form, folder, files)
     for name, found in files:
         if found.dtype != source.dtype:
-            raise DataError(f"{name}: holds {found.dtype}, and {files[0][0]} {source.dtype}")
+            raise DataError(f"holds {found.dtype}, and {files[0][0]} {source.dtype}", where=name)
     return source
 
 
@@ -621,7 +624,9 @@ def _chunks(folder: Path, form: str) -> list[Path]:
     names = _names(folder)
     other = [name for name in names if Path(name).suffix != form]
     if other:
-        raise DataError(f"{folder / other[0]}: not a {form} file, as the others of this folder are")
+        raise DataError(
+            f"not a {form} file, as the others of this folder are", where=folder / other[0]
+        )
     return [folder / name for name in sorted(names, key=_natural)]
 
 
@@ -630,7 +635,7 @@ def _names(folder: Path) -> Sequence[str]:
     try:
         return sorted(one.name for one in folder.iterdir() if one.name[0] not in "._")
     except OSError as error:
-        raise DataError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", where=folder) from error
 
 
 def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:

@@ -37,7 +37,7 @@ from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, s
 from boolcomp.base.workers import ALONE, LazyExecutor, Workers, completed
 from boolcomp.engines.choice import engine_name
 from boolcomp.engines.engine import Batch, Evaluation, batch_of, evaluate, not_codable
-from boolcomp.problem.problem import AngleInputs, SeenAngles
+from boolcomp.problem.problem import AngleInputs, degrees_question
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.files import MOST_HEAD, load_program
 from boolcomp.program.program import HEAD, render_program, save_program
@@ -141,7 +141,7 @@ class Tally(NamedTuple):
     """The counts of some rows and the times they took.
 
     `errors` are of each output, in 1/`FINE` LSB: the sum of squares, and the largest. `sent` is in
-    bytes, from worker to worker. `angle` and `outside` are of `SeenAngles`.
+    bytes, from worker to worker. `angle` is the largest that looks like degrees.
     """
 
     samples: int = 0
@@ -152,7 +152,6 @@ class Tally(NamedTuple):
     seconds: Seconds = Seconds()
     sent: int = 0
     angle: float = 0.0
-    outside: int = 0
 
     def joined(self, other: Tally) -> Tally:
         """Return the counts of both sets of rows."""
@@ -166,7 +165,6 @@ class Tally(NamedTuple):
             Seconds(*(a + b for a, b in zip(self.seconds, other.seconds, strict=True))),
             self.sent + other.sent,
             max(self.angle, other.angle),
-            self.outside + other.outside,
         )
 
 
@@ -174,7 +172,7 @@ def checksum_of(folder: Path) -> str:
     """Return the checksum that a saved program states of itself and all its files."""
     document = read_json(folder / HEAD, MOST_HEAD)
     if not isinstance(document, dict) or "checksum" not in document:
-        raise DataError(f"{folder / HEAD}: damaged: it states no checksum")
+        raise DataError("damaged: it states no checksum", where=folder / HEAD)
     return str(document["checksum"])
 
 
@@ -190,7 +188,7 @@ def program_for(job: BatchJob) -> Program:
     if program is None:
         folder = Path(job.program)
         if checksum_of(folder) != job.checksum:
-            raise DataError(f"{folder}: was changed since this run began")
+            raise DataError("was changed since this run began", where=folder)
         program = load_program(folder)
         remember(job.checksum, program)
     return program
@@ -252,7 +250,7 @@ def pieces(job: BatchJob, task: ChunkTask) -> Iterator[tuple[FilePart, int, NDAr
                 yield part, place + start, table[start : start + most]
             place, count = place + len(table), count + len(table)
     if count != task.stop - task.start:
-        raise DataError(f"rows {task.start} to {task.stop}: {count} of them were there")
+        raise DataError(f"{count} rows were found in rows {task.start} to {task.stop}")
 
 
 def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
@@ -271,26 +269,26 @@ def naming(
     except DataError as error:
         if job.dtype == WORDS:
             rows = f"samples {place} to {place + len(arrays[0]) - 1}"
-            raise DataError(f"{part.path}: {error} ({rows})") from error
+            raise DataError.around(error, f"{part.path}, {rows}") from error
         told = not_codable(wiring, Batch(tuple(arrays)), place)
-        raise DataError(f"{part.path}: {told}") from error
+        raise DataError.around(told, part.path) from error
 
 
 def counted(job: BatchJob, program: Program, table: NDArray[Any], found: Evaluation) -> Tally:
     """Return the counts of some rows and their results."""
     counts = len(table), found.saturated_inputs, found.saturated_outputs, found.beyond_stops
-    seen = SeenAngles()
+    angle = 0.0
     errors: tuple[tuple[int, int], ...] = ()
     if job.dtype != WORDS:
         angles = AngleInputs(program.groups, program.angles)
-        seen = angles.seen(arrays_of(table, program.groups), len(table))
+        angle = angles.largest(arrays_of(table, program.groups))
     if job.against is not None:
         exact = reference(job.against, job.payload).reference
         with np.errstate(over="ignore", invalid="ignore"):
             given = found.values - exact(*arrays_of(_values(job, program, table), program.groups))
         outputs = program.chosen(job.payload).outputs
         errors = tuple(_errors(given[:, k], x.code.step) for k, x in enumerate(outputs))
-    return Tally(*counts, errors, angle=seen.most, outside=seen.outside)
+    return Tally(*counts, errors, angle=angle)
 
 
 def _errors(errors: NDArray[np.float64], step: float) -> tuple[int, int]:
@@ -320,7 +318,7 @@ def reference(against: Against, payload: float | None) -> Problem:
     """Return the problem that results are compared with, if it still is the same."""
     problem = problem_of(against.name, against.of, payload or 0.0)
     if against.key not in ("", problem.key):
-        raise DataError(f"{against.name}: was changed since this run began")
+        raise DataError("was changed since this run began", where=against.name)
     return problem
 
 
@@ -386,7 +384,7 @@ def _by_files(source: FileSource, rows: int) -> list[int]:
     starts = source.starts
     names = [Path(name).stem for name, _ in source.files]
     if len({*names}) < len(names):
-        raise DataError(f"{source.path}: two files of the same name")
+        raise DataError("two files of the same name", where=source.path)
     ends = []
     first = 0
     for k in range(1, len(starts)):
@@ -402,7 +400,7 @@ def _by_files(source: FileSource, rows: int) -> list[int]:
 
 
 ENDING = ".unfinished"
-LAYOUT = 1  # of journals and chunks: runs of others are not gone on with
+LAYOUT = 2  # of journals and chunks: runs of others are not gone on with
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,8 +504,8 @@ def check_shard(shard: str, mode: str) -> None:
         require_name("shard", shard, ("samples", "terms"))
     if mode == "compact":
         raise UsageError(
-            "--shard terms deals out product terms, and a compact program has none: say "
-            "--shard samples, or compile with --mode paper"
+            "--shard terms distributes product terms, and a compact program has none",
+            "use --shard samples, or compile with --mode paper",
         )
 
 
@@ -525,12 +523,12 @@ def _prepared(
         checksum = str(json.loads(render_program(program)[HEAD])["checksum"])
     if payload is None and len(program.payloads) > 1:
         masses = listing(f"{mass:g}" for mass in program.payloads)
-        raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
+        raise UsageError(f"this program has payloads {masses} kg", "select one with --payload")
     remember(checksum, program)
     columns, results = columns_of(program), results_of(program, payload)
     found = find_source(source, columns)
     if Path(os.path.realpath(source)) == final:
-        raise UsageError(f"{target} is the input: give the results another name")
+        raise UsageError(f"{target} is the input", "give the results another name")
     form = form_for(target, found.form)
     real = "float32" if found.dtype == "float32" else "float64"
     grown = ResultTarget(form, str(folder / "output"), str(target), found.rows, real, results)
@@ -546,9 +544,9 @@ def _against(name: str, of: str, payload: float | None, program: Program) -> Aga
     problem = reference(Against(absolute, of, ""), payload)
     if problem.groups != program.groups or problem.returned != program.returned:
         raise UsageError(
-            f"{name}: {_function(problem)} there, and {_function(program)} in the program: they "
-            "cannot be compared"
-        )
+            f"{_function(problem)} there, and {_function(program)} in the program, cannot be "
+            "compared", where=name,
+        )  # fmt: skip
     return Against(absolute, of, problem.key)
 
 
@@ -580,9 +578,13 @@ def _begun(journal: Journal, job: BatchJob, plan: ChunkPlan, final: Path) -> boo
 def _check_free(target: ResultTarget, final: Path) -> None:
     """Refuse to replace a folder that is no earlier result."""
     if final.is_dir() and (target.form == NPY or any(final.iterdir())):
-        raise DataError(f"{target.name}: is a folder already: take it away, or give another name")
+        raise DataError(
+            "a folder of this name exists", "remove it, or give another name", where=target.name
+        )
     if final.is_file() and target.form != NPY:
-        raise DataError(f"{target.name}: is a file already: take it away, or give another name")
+        raise DataError(
+            "a file of this name exists", "remove it, or give another name", where=target.name
+        )
 
 
 def _tallies(
@@ -626,7 +628,7 @@ def _summed(
         for output, (squares, largest) in zip(outputs, total.errors, strict=False)
     )
     answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
-    question = SeenAngles(total.angle, total.outside, samples).question
+    question = degrees_question(total.angle)
     return BatchTotals(
         *total[:4], errors, chunks, resumed, total.seconds, total.sent, answer, question
     )
@@ -712,7 +714,7 @@ class TermsPool(Executor):
     def __init__(self, pool: Any) -> None:
         if not hasattr(pool, "client"):
             raise UsageError(
-                "--shard terms hands planes from worker to worker, which a --cluster does; give one"
+                "--shard terms sends planes among workers", "give --cluster or --processes"
             )
         self._client = pool.client
         self._names = [*pool.client.scheduler_info(n_workers=-1)["workers"]]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, listing, parse_json, suggestion
+from boolcomp.base.errors import DataError, listing, parse_json, unknown
 from boolcomp.base.files import PLAIN, sync_folder, telling, whole_file
 from boolcomp.scale import batch_files
 from boolcomp.scale.batch_files import HEADER
@@ -93,8 +93,8 @@ class Journal:
             if fcntl is not None:
                 fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            text = f"{self.path.parent}: another run is at it: wait for its end, or end it"
-            raise DataError(text) from None
+            text = "another run uses this folder"
+            raise DataError(text, "wait for its end, or end it", where=self.path.parent) from None
         with open(self._handle, "rb", closefd=False) as stream:
             first = stream.readline(MOST_LINE).decode("utf-8", "replace")
             if first == self._head:
@@ -107,7 +107,9 @@ class Journal:
     def _check_kind(self, mode: int) -> None:
         """Refuse anything but a file, and links to folders, before removal."""
         if self.path.parent.is_symlink() or not stat.S_ISREG(mode):
-            raise DataError(f"{self.path.parent}: holds no journal of a run: take it away")
+            raise DataError(
+                "the folder holds no journal of a run", "remove it", where=self.path.parent
+            )
 
     def _read(self, stream: BinaryIO) -> None:
         """Read the records; the text after the last whole line is cut off."""
@@ -125,9 +127,9 @@ class Journal:
         other = [name for name in self._run if found and found.get(name) != self._run[name]]
         what = f"other {listing(other)}" if found else "it cannot be read"
         return DataError(
-            f"{self.path.parent}: is of another run ({what}): take it away, or give the command "
-            "that it is of"
-        )
+            f"the folder belongs to another run ({what})",
+            "remove it, or give the command that made it", where=self.path.parent,
+        )  # fmt: skip
 
     def add(self, record: dict[str, Any]) -> None:
         """Write down that a chunk is done."""
@@ -207,10 +209,7 @@ def form_for(path: Path, source: str) -> str:
     if path.suffix in SUFFIXES:
         return SUFFIXES[path.suffix]
     if path.suffix:
-        raise UsageError(
-            f"{path}: unknown kind of file{suggestion(path.suffix, SUFFIXES)}: kinds are "
-            f"{listing(SUFFIXES)}, and without an ending a folder of chunks"
-        )
+        raise unknown("ending", path.suffix, SUFFIXES, "or none for a folder of chunks")
     return PARQUET if source == ".parquet" else NPY_FOLDER
 
 
@@ -313,7 +312,7 @@ def _write(stream: BinaryIO, target: ResultTarget, rows: Iterator[NDArray[Any]])
 def _write_file(target: ResultTarget, file: OutFile, rows: Iterator[NDArray[Any]]) -> None:
     path = Path(target.place) / f"{file.name}{ENDINGS[target.form]}"
     if not path.parent.is_dir():  # it was deleted: do not make it again
-        raise DataError(f"{path.parent}: is not there any more")
+        raise DataError("the folder does not exist any more", where=path.parent)
     with whole_file(path) as stream:
         if target.form == PARQUET:
             batch_files.write_parquet(stream, target.results, target.dtype, rows)

@@ -324,7 +324,7 @@ class TermCalls:
 def terms_of(load: Load, wiring: Wiring) -> TermCalls:
     """Find the terms and sums of a program's load in its wiring."""
     if any(port.kind for port in wiring.ports):
-        raise UsageError("terms of signed words are not dealt out: share samples instead")
+        raise UsageError("terms of signed words are not dealt out", "share samples instead")
     calls = {call.first: call for call in wiring.calls}
     totals = []
     for output, result in zip(load.outputs, wiring.results, strict=True):

@@ -160,7 +160,7 @@ class ProcessPool:
         self.name = engine_name(engine)
         able = ("llvm", "numpy") if shard != "samples" else ("llvm", "words", "numpy")
         if self.name not in able:
-            raise UsageError(f"engine {self.name!r} runs in one process: take {listing(able)}")
+            raise UsageError(f"engine {self.name!r} runs in one process", f"use {listing(able)}")
         self._open, self._lock = True, threading.Lock()
         self._team: Team | None = None
         if shard == "samples" and self.name != "numpy":

@@ -24,12 +24,11 @@ from boolcomp.base.errors import (
     DataError,
     UsageError,
     cut,
-    listing,
     number,
     parse_toml,
     reals,
+    require_name,
     shown,
-    suggestion,
     whole,
     widths,
 )
@@ -288,14 +287,16 @@ def read_spec(path: Path) -> Spec:
         document = parse_toml(read_text(path, MOST_BYTES), str(path))
         return parse_spec(document, path.stem, path.parent)
     except UsageError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError.around(error, path) from error
 
 
 def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Path()) -> Spec:
     """Return the sweep that a document describes; files of robots are looked for in `folder`."""
     _check_keys(document)
     if not {"robots", FILES} & set(document):
-        raise UsageError(f'it names no robots: robots = ["machado-2r"], nor {FILES}')
+        raise UsageError(
+            f"it names no robots or {FILES}", 'add, for example, robots = ["machado-2r"]'
+        )
     if "errors" in document and ("rms_errors" in document or "max_errors" in document):
         raise UsageError("give either errors (guaranteed) or rms_errors and max_errors")
     settings = _settings(document)
@@ -308,7 +309,9 @@ def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Pat
         len(values) for key, values in axes.items() if key not in OF_ROBOTS
     )
     if count > MOST_CELLS:
-        raise UsageError(f"{count} cells are too many for one sweep: at most {MOST_CELLS}")
+        raise UsageError(
+            f"{count} cells are too many for one sweep", f"at most {MOST_CELLS} are allowed"
+        )
     robots = {one: _robot(one, folder) for one in axes["robots"]}
     written = {one: _function_file(one, folder) for one in files}
     cells = [*_cells({one: str(robot) for one, robot in robots.items()}, axes, settings)]
@@ -339,10 +342,7 @@ def _refuse_of_robots(document: dict[str, Any]) -> None:
 def _check_keys(document: dict[str, Any]) -> None:
     known = ["name", *AXES, FILES, *SETTINGS]
     for key in document:
-        if key not in known:
-            raise UsageError(
-                f"unknown key {shown(key)}{suggestion(key, known)}: keys are {listing(known)}"
-            )
+        require_name("key", key, known)
 
 
 def _values(key: str, axis: _Axis, document: dict[str, Any]) -> list[Any]:
@@ -352,17 +352,17 @@ def _values(key: str, axis: _Axis, document: dict[str, Any]) -> list[Any]:
     given = document[key]
     values = [axis.read(key, one) for one in (given if isinstance(given, list) else [given])]
     if not values:
-        raise UsageError(f"{key} is empty: leave it out, or name something")
+        raise UsageError(f"{key} is empty", "leave it out, or name something")
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise UsageError(f"{key}: {shown(given[place])} is listed twice")
+            raise UsageError(f"{shown(given[place])} is listed twice", where=key)
     return values
 
 
 def _check_cells(cells: Sequence[SweepCell], robots: dict[str, Robot], count: int) -> None:
     """Refuse invalid specifications before any cell runs."""
     if len({cell.robot for cell in cells}) < count:
-        raise UsageError("two of the robots or files are the same one: name it once")
+        raise UsageError("two of the robots or files are the same one", "name it once")
     demands = {
         (c.bits, c.input_bits, c.rms_error, c.max_error, c.error, c.target): c for c in cells
     }
@@ -380,7 +380,7 @@ def _robot(name: str, folder: Path) -> Robot:
     beside = folder / name
     found = load_source(str(beside) if is_file(beside) else name)
     if isinstance(found, Problem):
-        raise UsageError(f"robots: {shown(name)} is a function file: name it in {FILES}")
+        raise UsageError(f"robots: {shown(name)} is a function file", f"name it in {FILES}")
     return robot_of(found)
 
 
@@ -391,7 +391,7 @@ def _function_file(name: str, folder: Path) -> tuple[str, int | None]:
     try:
         return text, parse_function(text, name).bits
     except BoolcompError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError.around(error, name) from error
 
 
 def _settings(document: dict[str, Any]) -> dict[str, Any]:
@@ -403,7 +403,7 @@ def _settings(document: dict[str, Any]) -> dict[str, Any]:
 
 def _setting(name: str, given: Any) -> Any:
     if name == "exports":
-        return _targets_given(name, given)
+        return _targets_given(given)
     option = OPTIONS[name]
     readers: dict[type, Callable[[str, Any], Any]] = {str: _text, int: _whole}
     return readers.get(option.kind, option.value)(name, given)
@@ -411,13 +411,15 @@ def _setting(name: str, given: Any) -> Any:
 
 def _text(key: str, given: Any) -> str:
     if not isinstance(given, str) or not given:
-        raise UsageError(f"{key}: {shown(given)} is no name: give a text")
+        raise UsageError(f"{shown(given)} is no name", "give a text", where=key)
     return given
 
 
 def _whole(key: str, given: Any) -> int:
     if isinstance(given, str):
-        raise UsageError(f"{key}: {shown(given)}: give a whole number")
+        raise UsageError(
+            f"{shown(given)} is not a whole number", "give a whole number, such as 8", where=key
+        )
     return whole(key, given)
 
 
@@ -433,7 +435,9 @@ def _widths(key: str, given: Any) -> tuple[tuple[str, int], ...]:
 def _masses(key: str, given: Any) -> tuple[float, ...]:
     masses = reals(key, given, MASSES)
     if not masses or len(set(masses)) < len(masses):
-        raise UsageError(f"{key}: {shown(given)}: a family of loads has one or several, all unlike")
+        raise UsageError(
+            f"{shown(given)} is empty, or has a mass twice", "give different masses", where=key
+        )
     return masses
 
 
@@ -442,13 +446,11 @@ def _error(key: str, given: Any) -> str:
     return ",".join(map(str, promise.parts)) if promise else ""
 
 
-def _targets_given(key: str, given: Any) -> tuple[str, ...]:
+def _targets_given(given: Any) -> tuple[str, ...]:
     known = [*WRITERS, PROGRAM]
     names = tuple(given) if isinstance(given, list) else (given,)
     for name in names:
-        if name not in known:
-            hint = suggestion(name, known)
-            raise UsageError(f"{key}: {shown(name)}{hint}: exports are {listing(known)}")
+        require_name("export", name, known)
     return tuple(dict.fromkeys(names))
 
 

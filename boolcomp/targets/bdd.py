@@ -59,9 +59,9 @@ def image_of(program: Program, load: float | None = None) -> Image:
     loads = program.loads if load is None else (program.load(load),)
     shapes = {tuple((o.code.bits, o.guard_bits) for o in one.outputs) for one in loads}
     if len(shapes) > 1:
-        raise UsageError("the loads have outputs of different widths: select one with --load")
+        raise UsageError("the loads have outputs of different widths", "select one with --load")
     if not program.inputs:
-        raise UsageError(f"{program.name} has no inputs: there is no bit to test")
+        raise UsageError(f"{program.name} has no inputs, so there is no bit to test")
     maker = _WalkMaker(program, loads[0])
     for one in loads:
         if one.joint is None:
@@ -69,7 +69,9 @@ def image_of(program: Program, load: float | None = None) -> Image:
         else:
             maker.joint(delivered(program, one.payload), one)
     if any(first == end for first, end in maker.loads):
-        raise UsageError(f"{program.name} has a load without terms: there is no table to walk")
+        raise UsageError(
+            f"{program.name} has no terms: there is no table to walk", "use --mode paper"
+        )
     return maker.image()
 
 
@@ -146,9 +148,9 @@ class _WalkMaker:
         reads = [given[k] for k in kept]
         if network.inputs > MOST_INPUTS or len(network.outputs) > MOST_WORD:
             raise UsageError(
-                f"{self.program.name} has a table of {network.inputs} input bits, a walk tests at "
-                f"most {MOST_INPUTS}: compile it with --mode paper, or for fewer bits"
-            )
+                f"{self.program.name} has a table of {network.inputs} input bits, a walk tests "
+                f"at most {MOST_INPUTS}", "compile it with --mode paper, or for fewer bits",
+            )  # fmt: skip
         spans = tuple(
             sum(word.low <= bit < word.low + word.bits for bit in reads) for word in self.inputs
         )

@@ -170,7 +170,7 @@ def header(
     widths = [*(x.bits for x in procedure.inputs), *(x.bits for x in procedure.outputs)]
     widest = max(widths)
     if widest > WIDEST_FIELD:
-        raise UsageError(f"a word has {widest} bits: C fields have at most {WIDEST_FIELD}")
+        raise UsageError(f"a word has {widest} bits", f"C fields have at most {WIDEST_FIELD}")
     lines = [
         f"/* {comment(program.name)}, {comment(program.mode)} mode"
         + (f", load {comment(mass_text(load.payload))} kg" if load.payload else ""),
@@ -307,7 +307,7 @@ def _stored(low: int, high: int) -> tuple[str, int]:
         if low >= -1 << width - 1 and high < 1 << width - 1:
             return f"int{width}_t", width
     bits = max(high, -low - 1).bit_length() + (low < 0)
-    raise UsageError(f"a word has {bits} bits: C types have at most 64")
+    raise UsageError(f"a word has {bits} bits", "C types have at most 64")
 
 
 class _Printer:
@@ -779,7 +779,9 @@ def export_c_sliced(program: Program, load: float | None, options: ExportOptions
         design = design_of(program, one.payload)
         for port in (*design.inputs, *design.outputs):
             if port.bits > WIDEST:
-                raise UsageError(f"{port.name} has {port.bits} bits: samples have at most {WIDEST}")
+                raise UsageError(
+                    f"{port.name} has {port.bits} bits", f"samples have at most {WIDEST}"
+                )
         values = {
             "NAME": name, "GUARD": name.upper(), "TITLE": comment(program.name),
             "INPUT_PLANES": str(design.network.inputs),

@@ -87,17 +87,17 @@ def export_pla(program: Program, load: float | None, options: ExportOptions) -> 
     loads = program.loads if load is None else (program.load(load),)
     if loads[0].joint is not None:
         raise UsageError(
-            f"cannot write {program.name} as PLA: it has {netlist.network.inputs} input bits, at "
-            f"most {MOST_INPUTS} are supported; compile it with --mode paper to export its terms"
-        )
+            f"{program.name} has {netlist.network.inputs} input bits, and PLA files at most "
+            f"{MOST_INPUTS}", "compile it with --mode paper to export its terms",
+        )  # fmt: skip
     files: Files = {}
     names = Names([])
     for term, output in ((term, one) for x in loads for one in x.outputs for term in one.terms):
         network = program.networks[term.network]
         if network.inputs > MOST_INPUTS:
             raise UsageError(
-                f"cannot write {term.name} as PLA: it has {network.inputs} input bits, at most "
-                f"{MOST_INPUTS} are supported"
+                f"{term.name} has {network.inputs} input bits, and PLA files at most {MOST_INPUTS}",
+                "compile it for fewer bits",
             )
         notes = [
             comment(f"{term.name} = {term.text}"), f"made: {code_notes(term.code, output.unit)}",

@@ -98,8 +98,8 @@ def procedure_of(
     logic = graph_logic(program.inputs, load)
     if logic is None:
         raise UsageError(
-            f"{program.name} has no word graph ({why_no_graph(program)}): export its logic with "
-            "--to c-sliced, or with --level gates (Python and JavaScript)"
+            f"{program.name} has no word graph ({why_no_graph(program)})",
+            "export its logic with --to c-sliced, or with --level gates (Python and JavaScript)",
         )
     called = word_names(program, keywords)
     name = Names(reserved).new(program.name, "program")

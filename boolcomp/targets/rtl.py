@@ -674,7 +674,7 @@ def graph_of(program: Program, load: Load) -> WordGraph:
     """Return the word graph of a load; raise UsageError if there is none."""
     if load.graph is None or load.joint is None:
         raise UsageError(
-            f"{program.name} has no word graph ({why_no_graph(program)}): leave out --level words"
+            f"{program.name} has no word graph ({why_no_graph(program)})", "leave out --level words"
         )
     return load.graph
 

@@ -206,7 +206,7 @@ class JavaScript(Python):
 def _exact(size: int, limit: int) -> None:
     if (bits := size.bit_length()) > limit:
         raise UsageError(
-            f"a word has {bits} bits: JavaScript has at most {limit}; export the program as C"
+            f"a word has {bits} bits, and JavaScript at most {limit}", "export the program as C"
         )
 
 

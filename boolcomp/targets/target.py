@@ -87,18 +87,18 @@ class Target:
         if not 0 <= options.pipeline <= MOST_STAGES:
             raise UsageError(f"a pipeline has 1 to {MOST_STAGES} stages, not {options.pipeline}")
         if options.pipeline and not self.pipelined:
-            raise UsageError(f"{self.about} has no registers: leave out --pipeline")
+            raise UsageError(f"{self.about} has no registers", "leave out --pipeline")
         if options.test_bench and not self.benched:
-            raise UsageError(f"there is no test bench for {self.about}: leave out --test-bench")
+            raise UsageError(f"there is no test bench for {self.about}", "leave out --test-bench")
         if options.luts and not self.mapped:
-            raise UsageError(f"{self.about} is not written as look-up tables: leave out --luts")
+            raise UsageError(f"{self.about} is not written as look-up tables", "leave out --luts")
         if options.luts and options.level == "words":
-            raise UsageError("words are not look-up tables: leave out --luts, or --level")
+            raise UsageError("words are not look-up tables", "leave out --luts, or --level")
         if options.luts not in (0, *LUTS):
             known = listing(map(str, LUTS))
             raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
         if options.cocotb and not self.cocotb:
-            raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
+            raise UsageError(f"there is no test in cocotb for {self.about}", "leave out --cocotb")
         module, _, function = self.writer.partition(":")
         write = getattr(importlib.import_module(f"boolcomp.targets.{module}"), function)
         files: Files = write(program, load, options)
@@ -154,9 +154,9 @@ def export_texts(
         nodes = sum(len(network.nodes) for network in program.networks)
         raise UsageError(
             f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
-            f"{MOST_LOADS} loads are joined: select one with --load, such as "
-            f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}"
-        )
+            f"{MOST_LOADS} loads are joined", "select one with --load, such as "
+            f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}",
+        )  # fmt: skip
     return writer(target).write(program, load, options or ExportOptions())
 
 
@@ -368,7 +368,7 @@ def _joined(program: Program, loads: Sequence[Load]) -> Network:
         return first
     widths = {tuple(output.code.bits for output in load.outputs) for load in loads}
     if len(widths) > 1:
-        raise UsageError("the loads have outputs of different widths: select one with --load")
+        raise UsageError("the loads have outputs of different widths", "select one with --load")
     select = (len(loads) - 1).bit_length()
     builder = Builder(first.inputs + select)
     words = [builder.input(k) for k in range(first.inputs)]
@@ -631,7 +631,9 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     places = {name: output / name for name in files}
     others = {one.ending for one in WRITERS.values()} - {ending}
     if output.suffix in others:
-        raise UsageError(f"{output.name} is named as another target's file: give one in {ending}")
+        raise UsageError(
+            f"{output.name} is named as another target's file", f"use the ending {ending}"
+        )
     a_file = output.suffix == ending or is_file(output) or is_stream(output)
     if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)
@@ -649,9 +651,9 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
                     for key, text in files.items()
                 }
         if len(set(places.values())) < len(places):
-            raise UsageError(f"{output.name} is the name of another file of these: give another")
+            raise UsageError(f"{output.name} is the name of another file of these", "give another")
     elif a_file:
-        raise UsageError(f"there are several files ({listing(files)}): give a folder")
+        raise UsageError(f"there are several files ({listing(files)})", "give a folder")
     with outputs() as put:
         for name, content in files.items():
             put(places[name], content)
@@ -721,7 +723,9 @@ class Vectors:
 def vectors(program: Program, load: float | None, frame: Frame, count: int = COUNT) -> Vectors:
     """Return vectors for a design's ports; one of them has an inverted output bit."""
     if not program.inputs:
-        raise UsageError(f"{program.name} has no inputs: a bench has nothing to test")
+        raise UsageError(
+            f"{program.name} has no inputs: a bench tests nothing", "leave out --test-bench"
+        )
     rng = np.random.default_rng(SEED)
     loads = program.loads if load is None else (program.load(load),)
     given: list[str] = []

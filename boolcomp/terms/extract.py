@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import BoolcompError, UsageError, listing, short, suggestion
+from boolcomp.base.errors import BoolcompError, UsageError, short, unknown
 from boolcomp.base.results import ResultColumn
 from boolcomp.problem.dynamics import one_kilogram
 from boolcomp.problem.fourier import with_constants
@@ -65,9 +65,9 @@ class Terms:
         if self.plain:
             return self
         raise UsageError(
-            f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms "
-            "and no tables of them; compact mode compiles it"
-        )
+            f"{self.problem.name} is no sum of waves and powers of its inputs, so it has no "
+            "terms and no tables of them", "compact mode compiles it",
+        )  # fmt: skip
 
     def __str__(self) -> str:
         if not self.outputs:
@@ -90,7 +90,7 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
     """
     chosen = next((known for known in FORMS if known == form), None)
     if chosen is None:
-        raise UsageError(f"form {form!r}{suggestion(form, FORMS)}: forms are {listing(FORMS)}")
+        raise unknown("form", form, FORMS)
     spectra = problem.form()
     if isinstance(spectra, Straight):
         return Terms(problem, chosen, (), spectra)

@@ -294,10 +294,14 @@ def prices(text: str) -> ProductPrices:
         return ProductPrices(*NAMED[text])
     first, colon, second = text.partition(":")
     if not (colon and all(part.isascii() and part.isdigit() for part in (first, second))):
-        raise UsageError(f"cost {shown(text)}: give products, literals, or prices of both, as 3:1")
+        raise UsageError(
+            f"unknown cost {shown(text)}", "give products, literals, or prices of both, as 3:1"
+        )
     found = ProductPrices(int(first), int(second))
     if not 0 < max(found) <= MOST:
-        raise UsageError(f"cost {shown(text)}: prices are 0 to {MOST}, at least one above 0")
+        raise UsageError(
+            f"cost {shown(text)} has an invalid price", f"use 0 to {MOST}, one above 0"
+        )
     return found
 
 

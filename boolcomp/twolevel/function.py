@@ -351,8 +351,7 @@ class Function:
             witness = meeting(function.on.joined(dc), function.given_off)
             if witness is not None:
                 raise DataError(
-                    f"output {witness[0]} is both in the ON or DC set and in the OFF set "
-                    f"at inputs {witness[1]!r}"
+                    f"output {witness[0]} is both ON or DC and OFF at inputs {witness[1]!r}"
                 )
         return function
 

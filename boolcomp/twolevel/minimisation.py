@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import UsageError, listing, suggestion
+from boolcomp.base.errors import UsageError, require_name
 from boolcomp.base.loops import briefly, interpreting
-from boolcomp.base.processes import Limits, Worker
+from boolcomp.base.processes import Limits, Worker, how_it_ended
 from boolcomp.twolevel import espresso_worker, heuristic, setcover
 from boolcomp.twolevel import function as twolevel_function
 from boolcomp.twolevel.cubes import (
@@ -59,9 +59,7 @@ class Recipe:
     deadline: float | None = 60.0
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            hint = suggestion(self.method, METHODS)
-            raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
+        require_name("method", self.method, METHODS)
         if self.deadline is not None and not 0 < self.deadline <= LONGEST:
             limit = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
             raise UsageError(
@@ -83,8 +81,7 @@ def minimise(
     of loops) the best cover is returned with a note. `effort` scales the search of `own` without a
     gain.
     """
-    if method not in METHODS:
-        raise UsageError(f"method {method!r}{suggestion(method, METHODS)}: {listing(METHODS)}")
+    require_name("method", method, METHODS)
     if isinstance(function, Dense):
         function = Function.from_dense(function)
     return briefly(
@@ -437,8 +434,6 @@ def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
 
 
 def _death(worker: Worker) -> str:
-    code = worker.end(_PATIENCE)
-    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    last = worker.last_words
-    reason = f": {last}" if last else f" (memory limit {MEMORY >> 20} MiB)"
-    return f"the Espresso worker died {how}{reason}"
+    how = how_it_ended(worker.end(_PATIENCE))
+    reason = worker.last_words or f"the memory limit is {MEMORY >> 20} MiB"
+    return f"the Espresso worker died{how}: {reason}"

@@ -98,7 +98,7 @@ class Pla:
         try:
             given = Function.from_cubes(self.on, self.dc, off)
         except DataError as error:
-            raise DataError(f"{name}: {error}") from error
+            raise DataError.around(error, name) from error
         return given if self.phase is None else in_phase(given, self.phase)
 
 
@@ -142,7 +142,7 @@ def read(path: Path) -> Pla:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MOST_BYTES:
-        raise DataError(f"{path}: larger than the maximum of {MOST_BYTES >> 20} MiB")
+        raise DataError(f"larger than the maximum of {MOST_BYTES >> 20} MiB", where=path)
     pla = parse(data, str(path))
     for note in pla.notes:
         warnings.warn(f"{path}: {note}", DataWarning, stacklevel=2)
@@ -152,14 +152,14 @@ def read(path: Path) -> Pla:
 def _content(path: Path) -> bytes:
     found = path.stat()
     if stat.S_ISCHR(found.st_mode):  # such as /dev/zero; pipes are allowed
-        raise DataError(f"{path}: cannot be read: a device, not a file")
+        raise DataError("cannot be read: a device, not a file", where=path)
     with path.open("rb") as stream:
         return bytes(MOST_BYTES + 1) if found.st_size > MOST_BYTES else stream.read(MOST_BYTES + 1)
 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
-        raise DataError(f"{STANDARD}: standard input is closed")
+        raise DataError("standard input is closed", where=STANDARD)
     return sys.stdin.buffer.read(MOST_BYTES + 1)
 
 
@@ -185,8 +185,8 @@ class _Parser:
         self.notes: tuple[str, ...] = ()
         self.ended = False
 
-    def fail(self, message: str, line: int | None = None) -> DataError:
-        return DataError(f"{self.name}:{self.line if line is None else line}: {message}")
+    def fail(self, message: str, hint: str = "", line: int | None = None) -> DataError:
+        return DataError(message, hint, where=f"{self.name}:{self.line if line is None else line}")
 
     def parse(self, data: bytes) -> Pla:
         at = 0
@@ -205,7 +205,8 @@ class _Parser:
                 raise self.fail(f"no {needed} line (the number of {_column_kind(needed)})")
         if self.pending:
             width = self.sizes[".i"] + self.sizes[".o"]
-            raise self.fail(f"a row of {self.pending} letters; {width} are needed", self.starts[-1])
+            text = f"a row of {self.pending} letters, but {width} are needed"
+            raise self.fail(text, line=self.starts[-1])
         return self.build(self.check_labels())
 
     def row(self, line: bytes) -> None:
@@ -230,7 +231,7 @@ class _Parser:
     def refuse_early_row(self, line: bytes) -> None:
         if set(line) <= set(b"01-~234? \t|"):
             raise self.fail("a row before .i and .o have been given")
-        raise self.fail(f"neither a row nor a directive: {_excerpt(line)}")
+        raise self.fail(f"neither a row nor a directive, {_excerpt(line)}")
 
     def directive(self, line: bytes) -> None:
         # Longer lines than all labels and a .p after them are invalid anyway.
@@ -238,7 +239,7 @@ class _Parser:
         key, *rest = (piece.decode("utf-8", "replace") for piece in pieces)
         if key in _SYMBOLIC:
             raise self.fail(
-                f"{key} ({_SYMBOLIC[key]}) is not supported: only two-valued PLA files can be read"
+                f"{key} ({_SYMBOLIC[key]}) is not supported", "PLA files must be two-valued"
             )
         handlers: dict[str, Callable[[str, list[str]], None]] = {
             ".i": self.size, ".o": self.size, ".p": self.size, ".type": self.type,
@@ -246,10 +247,7 @@ class _Parser:
             ".phase": self.phases, ".pair": self.pairs,
         }  # fmt: skip
         if key not in handlers:
-            raise self.fail(
-                f"unknown directive {key[:40]!r}{suggestion(key[:40], _KNOWN)}; "
-                f"allowed: {listing(_KNOWN)}"
-            )
+            raise self.fail(f"unknown directive {key[:40]!r}", suggestion(key[:40], _KNOWN))
         handlers[key](key, rest)
 
     def size(self, key: str, rest: list[str]) -> None:
@@ -260,15 +258,14 @@ class _Parser:
             if self.sizes.get(key, value) != value:
                 raise self.fail(f"{key} is given twice, with different numbers")
             if value > MOST_COLUMNS:
-                raise self.fail(f"{key} {value}: at most {MOST_COLUMNS} columns are supported")
+                raise self.fail(
+                    f"{key} {value} is too large", f"at most {MOST_COLUMNS} columns are supported"
+                )
         self.sizes[key] = value
 
     def type(self, key: str, rest: list[str]) -> None:
         if len(rest) != 1 or rest[0] not in KINDS:
-            word = rest[0][:40] if rest else ""
-            raise self.fail(
-                f"{key} {_words(rest)}{suggestion(word, KINDS)}: allowed: {listing(KINDS)}"
-            )
+            raise self.fail(f"unknown {key} {_words(rest)}", f"types are {listing(KINDS)}")
         if self.starts and self.kind != rest[0]:
             raise self.fail(".type must come before the first row")
         self.kind = rest[0]
@@ -280,7 +277,9 @@ class _Parser:
         """Read one letter per output: 1 direct, 0 complemented."""
         text = "".join(rest)
         if not text or set(text) - {"0", "1"}:
-            raise self.fail(f"{key} {_words(rest)}: give 1 or 0 for every output, as in .phase 101")
+            raise self.fail(
+                f"{key} {_words(rest)} is wrong", "give 1 or 0 for every output, as in .phase 101"
+            )
         self.phase = tuple(letter == "1" for letter in text)
 
     def pairs(self, key: str, _: list[str]) -> None:  # which inputs share a decoder
@@ -315,8 +314,8 @@ class _Parser:
         if announced is not None and announced != count:
             if announced > count and not self.ended:
                 raise self.fail(
-                    f".p announces {announced} rows, but the file ends after {count} "
-                    "and has no .e: is it cut off?"
+                    f".p announces {announced} rows, but there are {count} and no .e",
+                    "is it cut off?",
                 )
             notes += (f".p announces {announced} rows, the file has {count}",)
         kind = self.kind or "fd"
@@ -346,9 +345,8 @@ class _Parser:
         if len(invalid):
             row, column = first + int(invalid[0, 0]), int(invalid[0, 1])
             letter = letters[row, left + column : left + column + 1].tobytes()
-            raise self.fail(
-                f"{part} {column} is {_excerpt(letter)}; allowed: {allowed}", self.starts[row]
-            )
+            text = f"{part} {column} is {_excerpt(letter)}"
+            raise self.fail(text, f"use one of {allowed}", self.starts[row])
 
 
 def _is_count(word: str) -> bool:

@@ -511,12 +511,12 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
             else:
                 _check(holds=False)
         except ValueError as error:  # also from int() and float()
-            message = f"{where}:{count}: {line[:60]!r} is no line of a word graph"
-            raise DataError(message) from error
+            text = f"{line[:60]!r} is no line of a word graph"
+            raise DataError(text, where=f"{where}:{count}") from error
     try:
         return WordGraph(tuple(nodes), tuple(scales), tuple(results))
     except (ValueError, IndexError) as error:
-        raise DataError(f"{where}: {cut(str(error))}") from error
+        raise DataError(cut(str(error)), where=where) from error
 
 
 def _check(holds: bool) -> None:  # noqa: FBT001 (the condition)

@@ -113,7 +113,8 @@ def test_a_run_of_another_kind_is_left_alone(
     folder = ended(tmp_path, "t.npy")
     before = bytes_of(folder)
     with pytest.raises(
-        bc.DataError, match=rf"t\.npy\.unfinished: is of another run \(other {what}\)"
+        bc.DataError,
+        match=rf"t\.npy\.unfinished: the folder belongs to another run \(other {what}\)",
     ):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy", **choices)
     assert bytes_of(folder) == before
@@ -125,7 +126,7 @@ def test_one_run_at_a_time_has_an_output(tmp_path: Path) -> None:
     asked = json.loads(head)
     with (
         Journal(folder / "journal", asked),
-        pytest.raises(bc.DataError, match="another run is at it"),
+        pytest.raises(bc.DataError, match=r"t\.npy\.unfinished: another run uses this"),
     ):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
     assert evaluated(tmp_path / "s.npy", tmp_path / "t.npy").resumed == 2

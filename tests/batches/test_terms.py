@@ -81,9 +81,11 @@ def test_a_bad_value_is_named_by_whoever_comes_to_it(tmp_path: Path) -> None:
 def test_terms_are_of_programs_that_have_some_and_of_clusters(tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(ROWS))
     given: Any = (tmp_path / "s.npy", tmp_path / "t.npy")
-    with pytest.raises(UsageError, match="deals out product terms, and a compact program has none"):
+    with pytest.raises(
+        UsageError, match="--shard terms distributes product terms, and a compact program"
+    ):
         check_shard("terms", "compact")
-    with pytest.raises(UsageError, match="which a --cluster does"):
+    with pytest.raises(UsageError, match="which needs one way only"):
         evaluate_files(program(), *given, shard="terms")
     wrong: Any = "term"
     with pytest.raises(UsageError, match="did you mean 'terms'"):

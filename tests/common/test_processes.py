@@ -135,7 +135,7 @@ def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "name", "nt")
-    with pytest.raises(bc.UsageError, match="several processes that share memory need Linux"):
+    with pytest.raises(bc.UsageError, match="several processes that share memory need a POSIX"):
         processes.require_shared()
 
 
@@ -155,7 +155,10 @@ class Unreadable:
 
 def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
     for function, given in ((short, (Unreadable(), 1)), (threading.Lock, ())):
-        with Processes(1) as pool, pytest.raises(bc.DataError, match="a worker process failed: "):
+        with (
+            Processes(1) as pool,
+            pytest.raises(bc.DataError, match=r"a worker process failed \("),
+        ):
             pool.submit(function, *given).result()
 
 

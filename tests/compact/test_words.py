@@ -234,14 +234,14 @@ def test_the_width_of_a_single_word_wins_over_that_of_its_group() -> None:
 
 @pytest.mark.parametrize(("asked", "said"), [
     ("q9=gray", r"has no word 'q9'.*words are"),
-    ("q1=0..3", "q1 turns all the way round: its word spans a turn, such as 0..2pi"),
+    ("q1=0..3", "q1 turns all the way round, so its word spans a turn; use a"),
     ("qd1=-0.5..0.5", "a word of -0.5 .. 0.5 does not hold qd1 in"),
     ("q1=twos:0..2pi", r"q1: a word of 0 .. 2\*pi has no sign: twos is for"),
     ("q1=sign-magnitude:tread", "a whole turn in sign-magnitude with a cell at zero lacks"),
     ("qd1=-2..1.3:tread", "has no cell at zero"),
     ("tau1=0..100:tread", "tau1: a range of 0 .. 100 is not symmetric about zero"),
     ("q1=grey", r"words q1 'grey': 'grey' is no code, .*did you mean 'gray'"),
-    ("q1", "words 'q1': give NAME=FORMAT, such as q1=gray:12"),
+    ("q1", "words 'q1' is no NAME=FORMAT; give, for example, q1=gray:12"),
     ("q1=pi..0", r"the range 'pi..0' must rise"),
 ])  # fmt: skip
 def test_an_impossible_format_of_a_word_is_refused(asked: str, said: str) -> None:

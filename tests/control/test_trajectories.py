@@ -58,10 +58,10 @@ def test_a_file_without_times_that_rise_to_an_end_is_refused(tmp_path: Path, tex
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("pont", r"no trajectory 'pont' \(did you mean 'point'\?\)"),
-        ("sine:amplitud=1", r"'amplitud=1' \(did you mean 'amplitude'\?\)"),
-        ("sine:amplitude=1,2,3", "amplitude=1,2,3: give a number, or 2"),
-        ("point:time=0", "time=0: give a number above zero"),
+        ("pont", r"unknown trajectory 'pont'; did you mean 'point'\? trajectories"),
+        ("sine:amplitud=1", r"'amplitud=1'; did you mean 'amplitude'\?"),
+        ("sine:amplitude=1,2,3", "amplitude=1,2,3; give a number, or 2"),
+        ("point:time=0", "time=0; give a number above zero"),
         ("circle:plane=zy", "plane 'zy'"),
         ("circle:radius=3", "out of reach"),
     ],

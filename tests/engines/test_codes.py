@@ -59,9 +59,9 @@ def test_codes_of_columns_and_of_planes_are_those_of_their_words(name: str, widt
 
 def test_what_does_not_fit_is_an_error_that_says_what_would() -> None:
     chosen, given = engine("bytes", HERE[0]), columns("bytes", 10)
-    with pytest.raises(UsageError, match=r"input column 0 is int32 .* it must be int8"):
+    with pytest.raises(UsageError, match=r"input column 0 is int32 .*; give int8"):
         chosen.run_codes([given[0].astype(np.int32), *given[1:]])
-    with pytest.raises(UsageError, match="1 input columns: 2 are needed"):
+    with pytest.raises(UsageError, match="1 input columns are given, but 2 are needed"):
         chosen.run_codes(given[:1])
     with pytest.raises(UsageError, match="output columns must be contiguous and hold 10 samples"):
         chosen.run_codes(given, [np.empty(9, np.int8)] * 2)

@@ -148,5 +148,5 @@ def test_threads_share_a_batch_and_change_nothing() -> None:
 def test_without_a_word_graph_or_in_several_processes_it_is_refused() -> None:
     with pytest.raises(UsageError, match="engine 'words' runs in one process"):
         ProcessPool(PROGRAM, shard="terms", engine="words")
-    with pytest.raises(UsageError, match="engine 'words' needs a word graph"):
+    with pytest.raises(UsageError, match="which engine 'words' needs"):
         make_engine(replace(rested(0), logic=None), "words")

@@ -70,7 +70,7 @@ def test_a_tool_that_fails_says_its_own_error(tmp_path: Path) -> None:
     script = tmp_path / "tool"
     script.write_text("#!/bin/sh\necho warm-up\necho 'ERROR: no such cell'\nexit 3\n")
     script.chmod(0o700)
-    with pytest.raises(DataError, match="yosys failed: ERROR: no such cell"):
+    with pytest.raises(DataError, match=r"yosys failed \(ERROR: no such cell\)"):
         fpga.FpgaTool("yosys", (str(script),), "PATH").run([], tmp_path)
 
 

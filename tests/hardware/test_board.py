@@ -81,7 +81,7 @@ def test_a_folder_in_the_place_of_a_result_is_refused_before_anything_is_made(
     Path(taken).mkdir()
     result = run("build", "no-program", "--board", "icebreaker", "-o", "2r.bin")
     assert result.code == 1
-    assert f"{taken}: cannot be written: it is a folder" in result.err
+    assert f"cannot be written: it is a folder ({taken})" in result.err
     assert [path.name for path in Path().iterdir() if path.name != "cache"] == [taken]
 
 

@@ -76,7 +76,7 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
     (tmp_path / "wrong.toml").write_text(FUNCTION.replace("x*x", "x*z"))
     for document, said in (
         ({"function_files": "square.toml", "payloads": 1}, "payloads apply to robots only"),
-        ({"robots": "square.toml"}, "is a function file: name it in function_files"),
+        ({"robots": "square.toml"}, "is a function file; name it in function_files"),
         ({"function_files": "wrong.toml"}, r"wrong.toml:\d+: outputs.y.expression: .*z"),
         ({"function_files": ["square.toml", "./square.toml"]}, "the same one"),
     ):
@@ -87,7 +87,7 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"robot": ["x"]}, r"unknown key 'robot' \(did you mean 'robots'"),
+        ({"robot": ["x"]}, "unknown key 'robot'; did you mean 'robots"),
         ({"payload": 1}, "did you mean 'payloads'"),
         ({"robots": ["machado2r"]}, "did you mean 'machado-2r'"),
         ({"functions": ["gravty"]}, "did you mean 'gravity'"),
@@ -101,10 +101,13 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
         ({"errors": ["1"]}, "errors"),
         ({"errors": ["1lsb"], "rms_errors": [0.5]}, "give either errors"),
         ({"payloads": [-1]}, "machado-2r"),
-        ({"payloads": [[1, 1]]}, "all unlike"),
+        (
+            {"payloads": [[1, 1]]},
+            r"payloads: \[1, 1\] is empty, or has a mass twice",
+        ),
         ({"functions": ["inverse-kinematics"], "robots": ["stanford"]}, "stanford, inverse-kin"),
         ({"bits": list(range(2, 17)), "seed": -1}, "a seed is 0"),
-        ({"effort": "much"}, "effort 'much': give a number"),
+        ({"effort": "much"}, r"effort 'much' is not a number; give a number, such as 0\.5"),
         ({"robots": [f"r{k}" for k in range(1000)], "payloads": list(range(101))}, "too many"),
     ],
 )
@@ -117,7 +120,8 @@ def test_a_file_without_robots_and_one_that_is_none_are_sentences(
     run: Run,
 ) -> None:
     for text, said in (
-        ("bits = [4]\n", "sweep.toml: it names no robots"), ("bits = [4\n", "not a TOML file"),
+        ("bits = [4]\n", "it names no robots or function_files (sweep.toml)"),
+        ("bits = [4\n", "not a TOML file"),
     ):  # fmt: skip
         Path("sweep.toml").write_text(text)
         result = run("sweep", "sweep.toml", "-o", "out")

@@ -27,7 +27,7 @@ def test_a_network_is_written_node_by_node() -> None:
 
 
 @pytest.mark.parametrize(("body", "sentence"), [
-    (".inputs a\n.outputs y\n.names a y\n1 1\n", "no .end: it is cut off"),
+    (".inputs a\n.outputs y\n.names a y\n1 1\n", "the file has no .end, so it is cut off"),
     (".inputs a b c d\n.outputs y\n.names a b c d y\n1111 1\n.end", "4 inputs, at most 3"),
     (".inputs a\n.outputs y\n.latch a y\n.end", ":3: .latch is not combinational"),
     (".inputs a\n.outputs y\n.names a x y\n11 1\n.end", ":3: x is neither an input"),

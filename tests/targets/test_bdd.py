@@ -145,5 +145,5 @@ def test_a_load_of_no_terms_is_refused() -> None:
     (load,) = program.loads
     nothing = tuple(replace(output, terms=()) for output in load.outputs)
     empty = replace(program, loads=(replace(load, outputs=nothing),))
-    with pytest.raises(UsageError, match="has a load without terms"):
+    with pytest.raises(UsageError, match="has no terms"):
         image_of(empty)

@@ -24,11 +24,14 @@ def test_a_file_or_a_folder_is_written(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--to veriolg -o x", "target 'veriolg' (did you mean 'verilog' or "),
-        ("--to verilog -o x --level gate", "(did you mean 'gates'?)"),
+        ("--to veriolg -o x", "unknown target 'veriolg'\n  hint: did you mean 'verilog' or"),
+        (
+            "--to verilog -o x --level gate",
+            "unknown level 'gate'\n  hint: did you mean 'gates'? levels are",
+        ),
         ("--to verilog -o x --pipeline 99", "--pipeline must be 0 to 64, not 99"),
-        ("--to verilog -o x.bin", "x.bin is named as another target's file: give one in .v"),
-        ("--to verilog -o x.v --load 3", "no payload 3.0: this program has 0 kg"),
+        ("--to verilog -o x.bin", "x.bin is named as the file of another target\n  hint: give a"),
+        ("--to verilog -o x.v --load 3", "no payload 3.0\n  hint: this program has 0 kg\n"),
         ("--to verilog -o tiny_arm_tb.v --test-bench", "give another"),
     ],
 )
@@ -55,7 +58,7 @@ def test_what_is_exported_is_imported_and_written_in_other_formats(
     assert (wrong.code, wrong.out) == (2, "")
     Path("bad.blif").write_text(".inputs a\n.outputs y\n.latch a y\n.end\n")
     wrong = run("import", "bad.blif", "-o", "x.txt")
-    assert "bad.blif:3: .latch is not combinational" in wrong.err
+    assert ".latch is not combinational (bad.blif:3)\n  hint: only .names is" in wrong.err
     assert wrong.code == 1
 
 

@@ -248,11 +248,13 @@ def test_operations_that_languages_print_give_the_words_of_the_logic(
 
 
 def test_words_that_javascript_cannot_hold_are_refused() -> None:
-    with pytest.raises(UsageError, match="bits: JavaScript has"):
+    with pytest.raises(
+        UsageError, match="a word has 41 bits, and JavaScript at most 32; export the"
+    ):
         export_texts(of_graph("wide", SPECIAL["sums of 40 bits"]), "javascript")
     heap = Heap((bits(0, 0, 0), bits(0, 0, 44)), 1 << 55, 57)
     far = graph_of(word("x", 12), heap, results=(OutputWord(1, 40, 16),))
-    with pytest.raises(UsageError, match="57 bits: JavaScript has at most 53"):
+    with pytest.raises(UsageError, match="57 bits, and JavaScript at most 53"):
         export_texts(of_graph("far", far), "javascript")
 
 

@@ -63,21 +63,23 @@ def test_paper_mode_has_a_pla_a_term_and_compact_mode_none() -> None:
     files = export_texts(program, "pla")
     names = [term.name for output in program.outputs for term in output.terms]
     assert sorted(files) == sorted(f"{name}.pla" for name in names)
-    with pytest.raises(UsageError, match="input bits, at most 16 are supported"):
+    with pytest.raises(
+        UsageError, match="machado-2r has 23 input bits, and PLA files at most 16; compile"
+    ):
         export_texts(arm("compact", 4), "pla")
 
 
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("blif", ExportOptions(pipeline=2), "BLIF has no registers: leave out --pipeline"),
+        ("blif", ExportOptions(pipeline=2), "BLIF has no registers; leave out --pipeline"),
         ("aiger", ExportOptions(test_bench=True), "no test bench for AIGER"),
         ("c", ExportOptions("gates"), "C99 is written as words"),
         ("vhdl", ExportOptions(pipeline=65), "1 to 64 stages, not 65"),
         ("vhdl", ExportOptions(luts=4), "leave out --luts"),
         ("verilog", ExportOptions(luts=3), "4, 5, 6|4, 5 or 6|4, 5 and 6"),
         ("verilog", ExportOptions("words"), "tiny arm has no word graph"),
-        ("vhdl", ExportOptions(cocotb=True), "no test in cocotb for VHDL-93: leave out --cocotb"),
+        ("vhdl", ExportOptions(cocotb=True), "no test in cocotb for VHDL-93; leave out --cocotb"),
         ("verilgo", ExportOptions(), "did you mean 'verilog'"),
     ],
 )

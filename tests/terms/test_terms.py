@@ -92,7 +92,7 @@ def test_the_number_of_terms_is_what_theory_gives(
 
 
 def test_the_message_for_an_unknown_form_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"form 'groups' \(did you mean 'grouped'"):
+    with pytest.raises(UsageError, match="form 'groups'; did you mean 'grouped"):
         terms_of("machado-2r", "groups")
 
 

@@ -93,12 +93,12 @@ def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
 
 @pytest.mark.parametrize(("text", "words"), [
     ("", "p:1: no .i line"), (".i 2\n", "p:2: no .o line"), (".i 1\n.o 1\n.p 2\n1 1\n", "cut off"),
-    (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
-    (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
+    (".i 2\n.o 1\n.tpye fd\n", "p:3: unknown directive '.tpye'; did you mean '.type"),
+    (".i 2\n.o 1\n.type fx\n", r"p:3: unknown \.type 'fx'; did you mean 'f'\? types are f, fd,"),
     (".i 2\n.i 3\n", "p:2: .i is given twice"),
-    (".i 1000000\n.o 1000000\n", r"p:1: \.i 1000000: at most 65536 columns"),
-    (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
-    (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
+    (".i 1000000\n.o 1000000\n", r"p:1: \.i 1000000 is too large; at most 65536 columns are"),
+    (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; use one of 0 1 - ~ 2 3 4"),
+    (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters, but 3 are needed"),
     (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
     ("01 1\n", "p:1: a row before .i and .o"),
     (".i 2\n.o 1\n01 1\n.type fr\n", ".type must come before the first row"),
@@ -116,7 +116,7 @@ def test_files_are_read_from_disk_or_the_reason_is_told(
     path = tmp_path / "a.pla"
     path.write_bytes(b".i 1\n.o 1\n1 1\n.e\n")
     assert len(read(path).on) == 1
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match=r"missing\.pla: no such file or folder"):
         read(tmp_path / "missing.pla")
     monkeypatch.setattr("boolcomp.twolevel.pla.MOST_BYTES", 10)
     with pytest.raises(DataError, match="larger than the maximum of 0 MiB"):

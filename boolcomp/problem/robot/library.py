@@ -7,7 +7,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.base.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
+from boolcomp.base.errors import (
+    DataWarning,
+    UsageError,
+    spelled,
+    suggestion,
+    unknown,
+)
 from boolcomp.base.files import is_file, read_text, shipped, similar_names
 from boolcomp.problem.robot import xml
 from boolcomp.problem.robot.model import MOST_BYTES, Robot
@@ -45,14 +51,12 @@ def load_robot(name_or_path: str | Path) -> Robot:
     if "/" not in text and "\\" not in text and not re.search(r"\.[A-Za-z]\w*$", text):
         file = f"{text}.toml"
         known = (file,) if is_file(Path(file)) else robot_names()
-        raise UsageError(
-            f"no robot named {shown(text)}{suggestion(text, known)}: "
-            f"robots are {listing(robot_names())}, or a path ending in .toml, .urdf, .sdf or .mjcf"
-        )
+        more = "or a path that ends in .toml, .urdf, .sdf or .mjcf"
+        raise unknown("robot", text, robot_names(), more, near=known)
     path = Path(text)
     _check_exists(text)
     if path.suffix == ".xacro":
-        raise UsageError(f"{text}: xacro is not read: run xacro first")
+        raise UsageError("xacro is not read", "run xacro first", where=text)
     return parse_robot(read_text(path, MOST_BYTES), text)
 
 
@@ -87,7 +91,7 @@ def load_urdf(
     _check_exists(path)
     top = xml.parse_xml(read_text(Path(path), xml.MOST_BYTES), str(path))
     if top.tag not in READERS:
-        top.fail("no robot: URDF files begin with <robot>, SDF with <sdf>, MJCF with <mujoco>")
+        top.fail("not a robot", "URDF files begin with <robot>, SDF with <sdf>, MJCF with <mujoco>")
     tree = READERS[top.tag](top)
     if isinstance(tip, str):
         tip = (tip,) if tip in tree.links else tip.split(",")
@@ -100,7 +104,7 @@ def robot_of(robot: Robot | str | Path) -> Robot:
         return robot
     if not isinstance(robot, str | Path):
         kind = type(robot).__name__
-        raise UsageError(f"a {kind} is no robot: give a name, a path or a Robot")
+        raise UsageError(f"a {kind} is no robot", "give a name, a path or a Robot")
     return load_robot(robot)
 
 
@@ -111,4 +115,6 @@ def _check_exists(path: str | Path) -> None:
         return
     if missing:
         hint = similar_names(Path(path), SUFFIXES) or suggestion(Path(path).stem, robot_names())
-        raise UsageError(f"{path}: no such robot file{hint}")
+        raise UsageError(
+            "no such robot file", hint or "boolcomp robots lists the robots that ship", where=path
+        )

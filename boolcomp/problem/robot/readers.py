@@ -67,9 +67,9 @@ GEARS = (
 def read_urdf(top: Element) -> LinkTree:
     """Return the tree of a URDF, given its outermost element."""
     if top.tag != "robot":
-        top.fail("no URDF: its outermost element is <robot>")
+        top.fail("not a URDF file, whose outermost element is <robot>")
     if any(one.tag.startswith("xacro:") for one in top.everything()):
-        top.fail("this is a xacro file: run xacro first, and give its output")
+        top.fail("this is a xacro file", "run xacro first, and give its output")
     links = links_of(
         TreeLink(element.name(), _inertial(element), element) for element in top.all("link")
     )
@@ -100,9 +100,9 @@ def _end(element: Element, tag: str, links: dict[str, TreeLink]) -> str:
         element.fail(f"<{tag} link=…> is missing")
     name = end.attributes.get("link")
     if name is None:
-        end.fail("link is missing: the name of a link")
+        end.fail("link is missing", "give the name of a link")
     if name not in links:
-        end.fail(f"no link is called {shown(name)}{suggestion(name, links)}")
+        end.fail(f"no link is called {shown(name)}", suggestion(name, links))
     return name
 
 
@@ -233,7 +233,7 @@ def read_sdf(top: Element) -> LinkTree:
     """Return the tree of the only model of an SDF, given its outermost element."""
     version = re.fullmatch(r"1\.(\d{1,3})", top.get("version").strip())
     if version is None or int(version[1]) < 5:
-        top.fail("version must be 1.5 or later: earlier ones give axes in other frames")
+        top.fail("version must be 1.5 or later", "earlier ones give axes in other frames")
     worlds = [top, *top.all("world")]
     models = [(model, place) for place in worlds for model in place.all("model")]
     if len(models) != 1:
@@ -262,7 +262,7 @@ class _SdfReader:
                     element.fail(f"its name is also that of {self.named[name].label}")
                 self.named.setdefault(name, element)
         if "placement_frame" in model.attributes:
-            model.fail("placement_frame is not read: let <pose> place the model")
+            model.fail("placement_frame is not read", "let <pose> place the model")
         self.place = _pose(model)
         self.springs: list[str] = []
         self.known: dict[str, Pose] = {}
@@ -303,7 +303,7 @@ class _SdfReader:
             return self.known[name]
         element = self.named.get(name)
         if element is None:
-            source.fail(f"no link, joint or frame is called {shown(name)}{self.near(name)}")
+            source.fail(f"no link, joint or frame is called {shown(name)}", self.near(name))
         if name in way or len(way) > 60:
             element.fail("its pose is relative to itself")
         usual = {
@@ -320,14 +320,14 @@ class _SdfReader:
             return name
         element = self.named.get(name)
         if element is None or element.tag == "joint":
-            source.fail(f"no link is called {shown(name)}{self.near(name)}")
+            source.fail(f"no link is called {shown(name)}", self.near(name))
         if element.tag == "link":
             return name
         if name in way or len(way) > 60:
             element.fail("it is attached to itself")
         base = element.get("attached_to")
         if not base or base == MODEL:
-            element.fail("attached_to is missing: a link")
+            element.fail("attached_to is missing", "give the name of a link")
         return self.link_of(base, element, (*way, name))
 
     def near(self, name: str) -> str:
@@ -471,15 +471,15 @@ class Defaults:
                 own[kind] = {**own.get(kind, {}), **child.attributes}
         for child in element.all("default"):
             if "class" not in child.attributes:
-                child.fail("class is missing: the name of a default class")
+                child.fail("class is missing", "give the name of a default class")
             self._read(child, child.attributes["class"], own)
 
     def apply(self, element: Element, style: str | None) -> Element:
         """Return an element with the defaults of its own class, its body's, or the main class."""
         name = element.attributes.get("class", style or MAIN)
         if name not in self.classes:
-            hint = suggestion(name, self.classes) or f" (there are {listing(self.classes)})"
-            element.fail(f"no default class is called {shown(name)}{hint}")
+            near = suggestion(name, self.classes) or f"classes are {listing(self.classes)}"
+            element.fail(f"no default class is called {shown(name)}", near)
         attributes = self.classes[name].get(_kind(element), {})
         return replace(element, attributes={**attributes, **element.attributes})
 
@@ -494,7 +494,9 @@ def compiler_of(top: Element) -> dict[str, str]:
     for element in top.all("compiler"):
         found |= element.attributes
         if element.attributes.get("coordinate", "local") != "local":
-            element.fail("global coordinates are not read: let MuJoCo save the model in local ones")
+            element.fail(
+                "global coordinates are not read", "let MuJoCo save the model in local ones"
+            )
         sequence = element.attributes.get("eulerseq", "xyz")
         if len(sequence) != 3 or set(sequence.lower()) - set(AXES):
             element.fail(f"eulerseq must be three of x, y, z, not {shown(sequence)}")
@@ -507,7 +509,7 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
     if not given:
         return HERE.rotation
     if len(given) > 1:
-        element.fail(f"{listing(given)} say the same: keep one of them")
+        element.fail(f"{listing(given)} say the same", "keep one of them")
     key = given[0]
     turn = math.radians if compiler.get("angle", "degree") == "degree" else float
     if key == "quat":
@@ -544,7 +546,7 @@ def _euler(sequence: str, angles: tuple[float, ...]) -> Rows:
 def _unit(element: Element, key: str, vector: list[float]) -> Triple:
     x, y, z = vector
     if not any(vector):
-        element.fail(f"{key}: an axis must not be zero")
+        element.fail(f"{key} must not be zero, because it is an axis")
     return unit((x, y, z))
 
 
@@ -572,7 +574,7 @@ def read_mjcf(top: Element) -> LinkTree:
     """Return the tree of an MJCF, given its outermost element."""
     for element in top.everything():
         if element.tag in MADE:
-            element.fail("not read: let MuJoCo expand it, and give the saved model")
+            element.fail("not read", "let MuJoCo expand it, and give the saved model")
     reader = _MjcfReader(top)
     for world in top.all("worldbody"):
         reader.bodies(world, MJCF_WORLD, HERE, None)

@@ -111,14 +111,17 @@ SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle; otherwise spurious t
 def parse_robot(text: str, where: str = "robot") -> Robot:
     """Parse the text of a robot file; `where` names it in messages."""
     if len(text) > model.MOST_BYTES:
-        raise DataError(f"{where}: too large: a robot file has at most {model.MOST_BYTES} bytes")
+        raise DataError(
+            f"larger than {model.MOST_BYTES} bytes, the maximum of a robot file", where=where
+        )
     top = RobotTable.read(text, where)
     document = top.table
     if "inputs" in document and "joint" not in document:
         raise DataError(
-            f"{where}: a function, not a robot: compile, evaluate, terms, plan, tables and report "
-            "accept it, if its name ends in .toml"
-        )
+            "a function, not a robot",
+            "compile, evaluate, terms, plan, tables and report accept it, if its name ends in "
+            ".toml", where=where,
+        )  # fmt: skip
     top.check_keys(ROBOT_KEYS)
     name = top.string("name", required=True)
     if not re.fullmatch(_NAME, name):
@@ -128,7 +131,10 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     if not isinstance(joints, list) or not joints or not all(isinstance(j, dict) for j in joints):
         top.fail("joint", "a robot needs at least one [[joint]] section")
     if len(joints) > model.MOST_JOINTS:
-        top.fail("joint", f"{len(joints)} joints: a robot has at most {model.MOST_JOINTS}")
+        top.fail(
+            "joint", f"{len(joints)} joints are too many",
+            f"at most {model.MOST_JOINTS} are allowed",
+        )  # fmt: skip
     robot = Robot(
         name=name,
         title=top.string("title"),
@@ -171,10 +177,9 @@ def _link(section: RobotTable, joint: int) -> Link:
     torque = section.interval("torque_range")
     if torque.low != -torque.high:
         section.fail(
-            "torque_range",
-            f"must be symmetric about zero (terms share one sign-magnitude scale): "
+            "torque_range", "must be symmetric about zero (terms share one sign-magnitude scale)",
             f"give [-{number(torque.magnitude)}, {number(torque.magnitude)}]",
-        )
+        )  # fmt: skip
     pose = _joint_pose(section)
     a, alpha, d, theta = (
         _denavit_hartenberg(section, revolute=revolute) if pose is None else (0.0,) * 4
@@ -262,8 +267,9 @@ def _joint_pose(section: RobotTable) -> Pose | None:
     for key in DH_KEYS:
         if key in section.table:
             section.fail(
-                key, f"given with {given}: a joint has {listing(DH_KEYS)} or {listing(POSE_KEYS)}"
-            )
+                key, f"given with {given}",
+                f"joints have {listing(DH_KEYS)} or {listing(POSE_KEYS)}",
+            )  # fmt: skip
     return _pose(section)
 
 
@@ -280,7 +286,7 @@ def _pose(section: RobotTable, prefix: str = "") -> Pose:
 
 def _axis(section: RobotTable, key: str, axis: Triple) -> Triple:
     if not any(axis):
-        section.fail(key, "an axis must not be zero: give its direction, such as [0, 0, 1]")
+        section.fail(key, "an axis must not be zero", "give its direction, such as [0, 0, 1]")
     return unit(axis)
 
 
@@ -309,8 +315,8 @@ def _word(section: RobotTable) -> WordFormat:
         if isinstance(value, bool | float) or value not in allowed:
             width = allowed is WIDTHS
             choices = f"{WIDTHS[0]} to {WIDTHS[-1]}" if width else listing(map(str, allowed))
-            hint = "" if width else suggestion(str(value), map(str, allowed))
-            section.fail(f"word_{key}", f"must be {choices}, not {shown(value)}{hint}")
+            near = "" if width else suggestion(str(value), map(str, allowed))
+            section.fail(f"word_{key}", f"must be {choices}, not {shown(value)}", near)
         found[key] = value
     return WordFormat(**found)
 
@@ -320,8 +326,10 @@ def _type(section: RobotTable) -> JointType:
     for kind in TYPES:
         if kind == text:
             return kind
-    hint = suggestion(text, TYPES) or f" (allowed: {listing(TYPES)})"
-    return section.fail("type", f"unknown joint type {shown(text)}{hint}")
+    return section.fail("type", f"unknown joint type {shown(text)}", f"use {listing(TYPES)}")
+
+
+MASSLESS = "use massless = true for a link whose mass never acts"
 
 
 def _mass(section: RobotTable) -> float:
@@ -330,14 +338,13 @@ def _mass(section: RobotTable) -> float:
         section.fail("massless", f"must be true or false, not {shown(massless)}")
     if massless:
         if "mass" in section.table:
-            section.fail("mass", "given for a link that is massless = true: keep one of the two")
+            section.fail("mass", "given for a link that is massless = true", "keep one of the two")
         return 0.0
     if "mass" not in section.table:
-        section.fail("mass", "missing (massless = true for a link whose mass never acts)")
+        section.fail("mass", "missing", MASSLESS)
     mass = section.number("mass")
     if mass <= 0:
-        hint = "massless = true for a link whose mass never acts"
-        section.fail("mass", f"must be positive, not {number(mass)} ({hint})")
+        section.fail("mass", f"must be positive, not {number(mass)}", MASSLESS)
     if mass < model.LEAST_MASS:
         section.fail("mass", f"must be at least {model.LEAST_MASS:g} kg, not {number(mass)}")
     return mass
@@ -370,7 +377,7 @@ def _friction(section: RobotTable) -> tuple[float, float]:
         )
     forwards, backwards = (section.one_number(key, item) for item in pair)
     if forwards < 0 or backwards < 0:
-        section.fail(key, "must not be negative: give the size in each direction")
+        section.fail(key, "must not be negative", "give the size in each direction")
     return (forwards, backwards)
 
 

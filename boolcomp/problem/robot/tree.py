@@ -244,25 +244,20 @@ def chain_of(tree: LinkTree, base: str | None = None, tips: Sequence[str] = ()) 
     """Return the chain from a base (default: the root) to tips (default: the only possible one)."""
     for name in (base, *tips):
         if name is not None and name not in tree.links:
-            raise UsageError(
-                f"{tree.element.where}: no link is called {shown(name)}"
-                f"{suggestion(name, tree.links)}"
-            )
+            raise UsageError(f"no link is called {shown(name)}", suggestion(name, tree.links))
     start = tree.root if base is None else base
     leaves = tuple(link for link in _descendants(tree, start) if not tree.below[link])
     ends = tuple(tips) or (_only_tip(tree, start, leaves),)
     joints: list[TreeJoint] = []
-    for k, end in enumerate(ends):
+    for end in ends:
         added = [joint for joint in _arm_to(tree, start, end) if joint not in joints]
         if not added:
-            raise UsageError(
-                f"{tree.element.where}: the tip {shown(end)} adds no joint to those of "
-                f"{listed(ends[:k])}: leave it out"
-            )
+            raise UsageError(f"the tip {shown(end)} adds no joint", "leave it out")
         joints += added
     if len(joints) > model.MOST_JOINTS:
         raise UsageError(
-            f"{tree.element.where}: {len(joints)} joints: an arm has at most {model.MOST_JOINTS}"
+            f"{len(joints)} joints are too many",
+            f"an arm has at most {model.MOST_JOINTS}: select it with --base and --tip",
         )
     numbers = {joint.child: number for number, joint in enumerate(joints, 1)}
     parents = []
@@ -278,8 +273,8 @@ def joints_above(tree: LinkTree, base: str, tip: str) -> Iterator[TreeJoint]:
     while link != base:
         if link not in tree.above:
             raise UsageError(
-                f"{tree.element.where}: {shown(tip)} is not below {shown(base)}: "
-                f"it is below {listed([j.parent for j in joints_above(tree, tree.root, tip)])}"
+                f"{shown(tip)} is not below {shown(base)}",
+                f"it is below {listed([j.parent for j in joints_above(tree, tree.root, tip)])}",
             )
         yield tree.above[link]
         link = tree.above[link].parent
@@ -296,13 +291,14 @@ def _arm_to(tree: LinkTree, base: str, tip: str) -> list[TreeJoint]:
         if joint.mimics is not None and joint.moving:
             joint.element.fail(
                 f"it mimics joint {shown(joint.mimics)}: arms whose joints move together are not "
-                "read; choose a base or a tip that leaves it out"
-            )
+                "read", "choose a base or a tip that leaves it out",
+            )  # fmt: skip
     joints = [joint for joint in path if joint.moving]
     if not joints:
         raise UsageError(
-            f"{tree.element.where}: no joint moves between {shown(base)} and {shown(tip)}"
-        )
+            f"no joint moves between {shown(base)} and {shown(tip)}",
+            "give another --base or --tip",
+        )  # fmt: skip
     return joints
 
 
@@ -315,9 +311,10 @@ def _only_tip(tree: LinkTree, base: str, leaves: Sequence[str]) -> str:
     whole = [arm for arm in arms if not any(o != arm and o[: len(arm)] == arm for o in arms)]
     if len(whole) > 1 or not whole[0]:
         raise UsageError(
-            f"{tree.element.where}: name the link where the arm ends with --tip: "
-            f"its leaves are {listed(leaves, 4 * MANY)}"
-        )
+            "the model has several tips",
+            "give the link where the arm ends with --tip: its leaves are "
+            f"{listed(leaves, 4 * MANY)}",
+        )  # fmt: skip
     ends = arms[whole[0]]
     return ends[0] if len(ends) == 1 else whole[0][-1]
 
@@ -437,7 +434,9 @@ class _Measured:
 def _link(joint: TreeJoint, pose: Pose, body: Body) -> Link:
     revolute, drive = joint.kind != "prismatic", joint.drive
     if 0 < body.mass < model.LEAST_MASS:
-        joint.element.fail(f"it moves {body.mass:g} kg: at least {model.LEAST_MASS:g} or nothing")
+        joint.element.fail(
+            f"it moves {body.mass:g} kg", f"give at least {model.LEAST_MASS:g} kg, or nothing"
+        )
     problem, doubtful = check_inertia(body.inertia)
     if problem:
         joint.element.fail(f"the inertia of the bodies that it moves is {problem}")
@@ -470,13 +469,13 @@ def _position(joint: TreeJoint) -> Interval:
     low, high = joint.limit.lower, joint.limit.upper
     unusable = _unusable(joint)
     if unusable and joint.kind == "prismatic":
-        joint.element.fail(f"it has {unusable}: give them, in metres")
+        joint.element.fail(f"it has {unusable}", "give them, in metres")
     if unusable or joint.kind == "continuous" or low is None or high is None:
         return Interval(-TURN / 2, TURN / 2)
     revolute = joint.kind != "prismatic"
     size = model.size_problem("position_range", max(abs(low), abs(high)), revolute=revolute)
     if problem := size or width_problem(low, high):
-        joint.element.fail(f"its limits: {problem}")
+        joint.element.fail(f"its limits are wrong: {problem}")
     return Interval(low, high)
 
 

@@ -45,8 +45,8 @@ class Element:
             found[1].fail(f"a second <{tag}> in <{self.tag}>")
         return found[0] if found else None
 
-    def fail(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
+    def fail(self, problem: str, hint: str = "") -> NoReturn:
+        raise DataError(f"{self.label}: {problem}", hint, where=f"{self.where}:{self.line}")
 
     @property
     def label(self) -> str:
@@ -88,8 +88,8 @@ class Element:
         """Return its type, which must be allowed."""
         kind = self.attributes.get("type", usual)
         if kind not in allowed:
-            hint = suggestion(kind, allowed) or f" (allowed: {listing(allowed)})"
-            self.fail(f"unknown type {shown(kind)}{hint}")
+            near = suggestion(kind, allowed) or f"types are {listing(allowed)}"
+            self.fail(f"unknown type {shown(kind)}", near)
         return kind
 
     # `meant` is the key of robot files whose limits apply to a number; None allows infinity.
@@ -131,7 +131,7 @@ class Element:
         """Return a direction, scaled to length one; components that are nearly zero are zero."""
         given = self.triple(key, "axis", default)
         if not any(given):
-            self.fail(f"{key} must not be zero: give its direction, such as 0 0 1")
+            self.fail(f"{key} must not be zero", "give its direction, such as 0 0 1")
         return unit(without_dust(unit(given)))
 
     def _value(self, key: str, meant: str | None, text: str) -> float:
@@ -165,15 +165,15 @@ MOST_TEXT = 4096  # characters of an element's text that are kept
 def parse_xml(text: str, where: str) -> Element:
     """Parse an XML text and return its outermost element."""
     if len(text) > MOST_BYTES:
-        raise DataError(f"{where}: too large: at most {MOST_BYTES} characters are read")
+        raise DataError(f"larger than {MOST_BYTES} characters", where=where)
     reader = _XmlReader(where)
     try:
         reader.parser.Parse(text, True)  # noqa: FBT003 (the interface of expat)
     except expat.ExpatError as error:
         problem = expat.ErrorString(error.code)
-        raise DataError(f"{where}:{error.lineno}: not XML: {problem}") from error
+        raise DataError(f"not XML: {problem}", where=f"{where}:{error.lineno}") from error
     except UnicodeEncodeError as error:
-        raise DataError(f"{where}: not XML: an invalid character") from error
+        raise DataError("not XML (an invalid character)", where=where) from error
     return reader.open[0].children[0]  # expat has refused an empty document
 
 
@@ -207,6 +207,6 @@ class _XmlReader:
 
     def document_type(self, *_: object) -> None:
         raise DataError(
-            f"{self.where}:{self.parser.CurrentLineNumber}: a document type (<!DOCTYPE …>) is not "
-            "read: remove that line and its entities"
-        )
+            "a document type (<!DOCTYPE …>) is not read", "remove that line and its entities",
+            where=f"{self.where}:{self.parser.CurrentLineNumber}",
+        )  # fmt: skip

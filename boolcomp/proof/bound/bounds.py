@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.base.errors import unknown
 from boolcomp.proof.bound.balls import ONE, Enclosure
 
 
@@ -26,7 +26,7 @@ def grade_of(name: object) -> Grade:
     for grade in GRADES:
         if name == grade:
             return grade
-    raise UsageError(f"proof {shown(name)}{suggestion(name, GRADES)}: one of {listing(GRADES)}")
+    raise unknown("proof", name, GRADES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,9 @@ def curve_within(table: Curve, x: Enclosure) -> Enclosure:
     inside = _hull(low, high)
     value = evaluated(table.function, inside) * table.factor
     if not value.is_finite():
-        raise DataError("a curve has no bound where its function has none: x / x, say, about 0")
+        raise DataError(
+            "a curve has no bound where its function has no value, such as x / x about 0"
+        )
     return of_ball(value)
 
 

@@ -72,7 +72,9 @@ def test_samples_side_by_side_are_transposed(bits: int) -> None:
 
 
 def test_no_group_and_no_product_are_refused() -> None:
-    with pytest.raises(UsageError, match="at least 1"):
+    with pytest.raises(
+        UsageError, match="product terms cannot be distributed in 0 groups; give 1 or more"
+    ):
         boolean_tasks([T11], groups=0)
     with pytest.raises(UsageError, match="no table has a product term"):
         boolean_tasks([])

@@ -111,7 +111,7 @@ def calculated(kind: str, operands: list[float]) -> float:
 
 
 def test_unknown_methods_get_the_nearest_spelling() -> None:
-    with pytest.raises(UsageError, match=r"unknown method 'lagrange' \(did you mean 'lagrangian'"):
+    with pytest.raises(UsageError, match="unknown method 'lagrange'; did you mean 'lagrangian"):
         task_graph("lagrange", load_robot("machado-2r"))
     with pytest.raises(UsageError, match="compile the robot in paper mode first"):
         task_graph("boolean", load_robot("machado-2r"))

@@ -43,7 +43,7 @@ def test_times_add_up_along_a_chain() -> None:
         ((("b", "a"), ("c",)), "can never begin task 'b'"),
         ((("a", "b"),), "'c' of graph g is on no processor"),
         ((("a", "b", "c", "a"),), "'a' of graph g is assigned 2 times"),
-        ((("a", "b", "c", "bb"),), "no task 'bb' .did you mean 'b'"),
+        ((("a", "b", "c", "bb"),), "no task 'bb'; did you mean 'b"),
     ],
 )
 def test_a_bad_assignment_is_refused(lists: tuple[tuple[str, ...], ...], message: str) -> None:

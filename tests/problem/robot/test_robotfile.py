@@ -116,14 +116,14 @@ def test_a_doubt_that_is_stated_is_no_warning() -> None:
 
 NUMBER = "must be a number "
 MISTAKES = [
-    ("a = 0.5", "a = 0.5\norigin = [0, 0, 0]", "joint[1].a: given with origin: a joint has a, a"),
-    ("a = 0.5", "axis = [0, 0, 1]", "joint[1].alpha: given with axis: a joint has a, alpha, d"),
+    ("a = 0.5", "a = 0.5\norigin = [0, 0, 0]", "joint[1].a: given with origin; joints have a, a"),
+    ("a = 0.5", "axis = [0, 0, 1]", "joint[1].alpha: given with axis; joints have a, alpha, d"),
     (FRAME, "axis = [0, 0, 1]\n", "joint[1].origin: missing"),
-    (FRAME, "origin = [0, 0, 0]\naxis = [0, 0, 0]\n", "joint[1].axis: an axis must not be zero: g"),
+    (FRAME, "origin = [0, 0, 0]\naxis = [0, 0, 0]\n", "joint[1].axis: an axis must not be zero; g"),
     ("a = 0.5", "a == 0.5", "r.toml: not a TOML file: "),
     ("a = 0.5", "a = 0.5\na = 1", "not a TOML file: "),
-    ("mass = 2", "mas = 2", "r.toml:9: joint[1].mas: unknown key (did you mean 'mass'"),
-    ("mass = 2\n", "", "joint[1].mass: missing (massless = true"),
+    ("mass = 2", "mas = 2", "r.toml:9: joint[1].mas: unknown key; did you mean 'mass"),
+    ("mass = 2\n", "", "r.toml:4: joint[1].mass: missing; use massless = true for a"),
     ("mass = 2", "mass = 0", "r.toml:9: joint[1].mass: must be positive, not 0"),
     ("mass = 2", "mass = nan", "joint[1].mass: must be finite"),
     ("mass = 2", "mass = true", "not True"),
@@ -136,16 +136,16 @@ MISTAKES = [
     ("[-1, 1]", "[1]", "velocity_range: must be a list of 2 numbers, not [1]"),
     ("[-8, 8]", "[-4, 8]", "give [-8, 8]"),
     ("[0, 0.04, 0.04]", "[0, 0.04]", "inertia: must be a list of 3 or 6 numbers"),
-    ('"revolute"', '"revolut"', "joint[1].type: unknown joint type 'revolut' (did you mean"),
-    ('"revolute"', '"screw"', "unknown joint type 'screw' (allowed: revolute, prismatic)"),
+    ('"revolute"', '"revolut"', "r.toml:5: joint[1].type: unknown joint type 'revolut'; use"),
+    ('"revolute"', '"screw"', "r.toml:5: joint[1].type: unknown joint type 'screw'; use"),
     ('name = "one"\n', "", "r.toml: name: missing"),
     ('name = "one"', 'name = "a b"', "r.toml:1: name: 'a b' may hold letters, digits"),
     ('name = "one"', "name = 1", "name: must be text, not 1"),
     ("gravity = [0, 0, -9.81]", "gravity = 9.81", "r.toml:2: gravity: must be a list of 3"),
-    ("gravity", "gravitas", "r.toml:2: gravitas: unknown key (did you mean 'gravity'"),
-    ("[[joint]]", "[[joints]]", "joints: unknown key (did you mean 'joint'"),
+    ("gravity", "gravitas", "r.toml:2: gravitas: unknown key; did you mean 'gravity"),
+    ("[[joint]]", "[[joints]]", "joints: unknown key; did you mean 'joint"),
     (JOINT, "", "at least one [[joint]]"),
-    ("[[joint]]", "[foo]\n[[joint]]", "r.toml:4: foo: unknown key (allowed: name, title"),
+    ("[[joint]]", "[foo]\n[[joint]]", "r.toml:4: foo: unknown key; keys are name, title, source,"),
     ("gravity", "payload.mass = 0\ngravity", "r.toml:2: payload.mass: must be positive, not 0"),
     ("[[joint]]", "[payload]\nmass = 0\n[[joint]]", "r.toml:5: payload.mass: must be positive"),
     ("d = 0\n", "d = 0\nrotor_inertia = -1\n", "rotor_inertia: must not be negative, not -1"),
@@ -208,9 +208,9 @@ def test_a_position_many_turns_away_is_a_warning(ends: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("puma-560", r"no robot named 'puma-560' \(did you mean 'puma560'"),
-    ("desk-4r", r"'desk-4r' \(did you mean 'desk-4r.toml'\?\): robots"),
-    (Path("nowhere/machado.toml"), r"nowhere/machado.toml: no such robot file \(did you"),
+    ("puma-560", "unknown robot 'puma-560'; did you mean 'puma560"),
+    ("desk-4r", r"unknown robot 'desk-4r'; did you mean 'desk-4r\.toml'\?"),
+    (Path("nowhere/machado.toml"), r"nowhere/machado\.toml: no such robot file; did you mean"),
 ])  # fmt: skip
 def test_an_unknown_name_is_told_the_nearest_robot_or_file(
     name: str | Path, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -223,12 +223,12 @@ def test_an_unknown_name_is_told_the_nearest_robot_or_file(
 
 def test_a_robot_has_at_most_64_joints_and_its_file_256_kilobytes(tmp_path: Path) -> None:
     assert parse_robot(HEAD + JOINT * 64).joints == 64
-    with pytest.raises(bc.DataError, match="joint: 65 joints: a robot has at most 64"):
+    with pytest.raises(bc.DataError, match="robot:4: joint: 65 joints are too many; at most 64"):
         parse_robot(HEAD + JOINT * 65)
     (tmp_path / "r.toml").write_text(GOOD + "#" * 1_000_000)
-    with pytest.raises(bc.DataError, match=r"r.toml: too large: at most 262144 bytes"):
+    with pytest.raises(bc.DataError, match=r"r.toml: larger than 262144 bytes"):
         bc.load_robot(tmp_path / "r.toml")
-    with pytest.raises(bc.DataError, match=r"r.toml: too large"):
+    with pytest.raises(bc.DataError, match=r"r.toml: larger than"):
         parse_robot((tmp_path / "r.toml").read_text(), "r.toml")
 
 
@@ -282,7 +282,7 @@ def test_a_held_body_has_the_torques_that_pinocchio_gives_it(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("table", "message"), [
-    ("mas = 1\n", r"payload.mas: unknown key \(did you mean 'mass'\?\)"),
+    ("mas = 1\n", r"payload.mas: unknown key; did you mean 'mass'\?"),
     ("mass = 0\n", r":\d+: payload.mass: must be positive, not 0"),
     ("inertia = [1, 1, 1]\n", "payload.mass: missing"),
     ("mass = 1\ninertia = [-1, 1, 1]\n", "payload.inertia: not positive semidefin"),

@@ -103,15 +103,15 @@ THUMB = '<link name="thumb"/>' + joint("pinch", "prismatic", "rail thumb", "0 0 
 
 
 @pytest.mark.parametrize(("text", "base", "tip", "message"), [
-    (TREE, None, ("left fore", "left upper"), "the tip 'left upper' adds no joint to those of lef"),
-    (TREE, None, ("left fore", "left fore"), "the tip 'left fore' adds no joint to those of left"),
-    (TREE, None, ("left fore", "right hnd"), r"no link is called 'right hnd' \(did you mean 'rig"),
+    (TREE, None, ("left fore", "left upper"), "the tip 'left upper' adds no joint"),
+    (TREE, None, ("left fore", "left fore"), "the tip 'left fore' adds no joint"),
+    (TREE, None, ("left fore", "right hnd"), "no link is called 'right hnd'; did you mean 'rig"),
     (TREE, None, ("left fore", "base"), "no joint moves between 'base' and 'base'"),
-    (ARM, None, "tol0", r"no link is called 'tol0' \(did you mean 'tool0'\?\)"),
-    (ARM, "upper", "post", r"'post' is not below 'upper': it is below foot, world"),
+    (ARM, None, "tol0", r"no link is called 'tol0'; did you mean 'tool0'\?"),
+    (ARM, "upper", "post", "'post' is not below 'upper'; it is below foot, world"),
     (ARM, "rail", "tool0", r"no joint moves between 'rail' and 'tool0'"),
     (ARM.replace("</robot>", THUMB + "</robot>"), None, None,
-     r"name the link .* --tip: its leaves are tool0, finger, thumb$"),
+     r"the model has several tips; give"),
 ])  # fmt: skip
 def test_ends_that_make_no_arm_are_refused(
     tmp_path: Path, text: str, base: str | None, tip: str | tuple[str, ...], message: str
@@ -170,11 +170,11 @@ MISTAKES = [
     ('<?xml version="1.0"?>', "<!DOCTYPE robot [<!ENTITY a 'b'>]>",
      r":1: a document type .* not read"),
     ('type="continuous"', 'type="continous"',
-     r":13: <joint name=\"waist\">: unknown type 'continous' \(did"),
+     r":13: .*: unknown type 'continous'; did you mean 'continuous'"),
     ('type="continuous"', 'type="floating"',
      r":13: .*a floating joint between world and tool0: not possible"),
     ('parent link="post"', 'parent link="past"',
-     r":14: <parent>: no link is called 'past' \(did you mean"),
+     ":14: <parent>: no link is called 'past'; did you mean"),
     ('<parent link="post"/>', "", r":14: <joint name=\"shoulder\">: <parent link=…> is missing"),
     ('child link="upper"', 'child link="post"', r"link 'post' is moved by joint 'waist' already"),
     ('child link="foot"', 'child link="world"',
@@ -187,12 +187,12 @@ MISTAKES = [
     ('<mass value="4"/>', "", r":4: <inertial>: <mass value=…> is missing"),
     ('<mass value="3"/>', '<mass value="1e9"/>',
      r":5: <mass>: value must be from -1e\+07 to 1e\+07 kg"),
-    ('"1 -2 3"', '"0 0 0"', r":16: <axis>: xyz must not be zero: give its direction"),
+    ('"1 -2 3"', '"0 0 0"', ":16: <axis>: xyz must not be zero; give its direction"),
     ('"1 -2 3"', '"1 -2"', r":16: <axis>: xyz must be three numbers, not '1 -2'"),
     ('"1 -2 3"', '"1 -2 nan"', r":16: <axis>: xyz must be finite, not 'nan'"),
     ('lower="-2.1"', 'lower="2.1"', r":14: <limit>: lower, 2.1, is above upper, 1.4"),
     ('lower="0" upper="0.3"', "",
-     r":17: <joint name=\"slide\">: it has no limits of its position: give them"),
+     r":17: .*: it has no limits of its position; give them"),
     ('joint name="waist"', 'joint name="wai&#10;st"', r":13: .*holds characters that cannot be"),
     (LIMIT, "", r":14: <joint name=\"shoulder\">: <limit> is missing \(continuous"),
     (LIMIT, LIMIT + '<mimic joint="waist"/>', r":14: .*it mimics joint 'waist': arms whose joints"),
@@ -202,7 +202,7 @@ MISTAKES = [
     ('name="stand"', 'name="waist"',
      r":13: <joint name=\"waist\">: a second joint of this name; .* 12"),
     ('link name="tool0"', "link", r":10: <link>: name is missing"),
-    ('  <link name="world"/>', "<xacro:arm/>", r"not XML|this is a xacro file: run xacro first"),
+    ('  <link name="world"/>', "<xacro:arm/>", "not XML|this is a xacro file; run xacro first"),
     ('lower="0" upper="0.3"', 'lower="0" upper="0"',
      r"equal lower and upper limits .*give them"),
     ("  " + joint("stand", "fixed", "world foot", "0 0 0.3 0 0 0.5"),
@@ -217,7 +217,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("<html/>", "", "not XML: no element found"),
-    ("<html/>", "<html/>", "arm.urdf:1: <html>: no robot: URDF files begin with <robot>, SDF"),
+    ("<html/>", "<html/>", r"arm\.urdf:1: <html>: not a robot; URDF"),
     ("<html/>", "<robot/>", "a robot needs at least one <link>"),
     ("<html/>", "<a>" * 70 + "</a>" * 70, "nested more than 64 deep"),
     ("<html/>", "<robot>" + "<a/>" * 20_001 + "</robot>", "more than 20000 elements"),

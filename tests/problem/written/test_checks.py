@@ -19,23 +19,23 @@ X, Y, Q = bc.word(-1, 1), bc.word(0.5, 2), bc.angle()
 WORDS = {"x": X, "y": Y, "q": Q}
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
-    "a pole": (lambda x, y, q: y / (x - 0.25), r"it divides by zero at x = 0\.25:"),
-    "a pole at an end": (lambda x, y, q: 1 / (x + 1), r"it divides by zero at x = -1:"),
-    "a touched pole": (lambda x, y, q: 1 / (x - 0.3) ** 2, r"divides by zero at x = 0\.3:"),
+    "a pole": (lambda x, y, q: y / (x - 0.25), r"it divides by zero at x = 0\.25;"),
+    "a pole at an end": (lambda x, y, q: 1 / (x + 1), "it divides by zero at x = -1;"),
+    "a touched pole": (lambda x, y, q: 1 / (x - 0.3) ** 2, r"divides by zero at x = 0\.3;"),
     "a curve of poles": (lambda x, y, q: 1 / (x * y - 0.7), r"it divides by zero at x = .*, y = "),
-    "a tangent": (lambda x, y, q: bc.tan(q), r"it divides by zero at q = -?1\.571:"),
+    "a tangent": (lambda x, y, q: bc.tan(q), r"it divides by zero at q = -?1\.571;"),
     "a root": (lambda x, y, q: bc.sqrt(x * y + 1), "the square root of -1 at x = -1, y = 2, where"),
     "a logarithm": (lambda x, y, q: bc.log(y - 0.5), r"the logarithm of 0 at y = 0\.5, where"),
     "a logarithm below": (lambda x, y, q: bc.log(x), "the logarithm of -1 at x = -1, where"),
     "an arc": (lambda x, y, q: bc.asin(x + 0.5), r"asin of 1\.5 at x = 1, where it has no value"),
     "another arc": (lambda x, y, q: bc.acos(y - 2), r"acos of -1\.5 at y = 0\.5, where"),
-    "growth": (lambda x, y, q: bc.exp(20 * y), r"it grows to 2\.35e\+17 at y = 2: values stay"),
+    "growth": (lambda x, y, q: bc.exp(20 * y), r"it grows to 2\.35e\+17 at y = 2; keep values"),
     "boundless growth": (lambda x, y, q: bc.exp(bc.exp(4 * y)), "it grows beyond all numbers at y"),
     "an angle in a product": (lambda x, y, q: x * q, "q is an angle, which may occur in sums"),
     "half an angle": (lambda x, y, q: bc.sin(q / 2), "q is an angle, which may occur in sums"),
     "an angle and a number": (lambda x, y, q: bc.sin(q + x), "q is an angle"),
     "an angle's root": (lambda x, y, q: bc.sqrt(q), "q is an angle"),
-    "an angle alone": (lambda x, y, q: 2 * q, "u: q is an angle.*not alone or as an output"),
+    "an angle alone": (lambda x, y, q: 2 * q, "q is an angle.*not alone or as the output u"),
 }  # fmt: skip
 
 ALLOWED: dict[str, Callable[..., Any]] = {

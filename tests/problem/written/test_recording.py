@@ -5,6 +5,7 @@
 import math
 import pickle
 import random
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -114,19 +115,19 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a remainder": (lambda x: x % 2, r"only \+ - \* / and \*\* with whole exponents"),
     "a root as a power": (lambda x: x**0.5, "exponents are whole numbers within ±64.*write sqrt"),
     "a large power": (lambda x: x**65, "exponents are whole numbers within ±64, not 65"),
-    "a text": (lambda x: x + "1", "'1' is neither a number nor an input's value"),
+    "a text": (lambda x: x + "1", "'1' is neither a number nor the value of"),
     "an array": (lambda x: x * np.ones(3), "no value|neither a number|has no|cannot be recorded"),
     "a number that is none": (lambda x: x * math.nan, "numbers are within ±1e.12, not nan"),
     "a number too large": (lambda x: x + 10**400, "numbers are within ±1e.12"),
-    "a constant": (lambda _: 3.0, "u is always 3.0: there is nothing to compile"),
-    "a cancelled input": (lambda x: x - x + 1, "u is always 1: there is nothing to compile"),
+    "a constant": (lambda _: 3.0, r"lambda: u is always 3\.0, so there is nothing to compile"),
+    "a cancelled input": (lambda x: x - x + 1, "lambda: u is always 1: there is nothing to"),
     "nothing": (lambda _: None, "u is None, which does not depend on inputs"),
     "too much": (lambda x: (x, x), "returns 2 results, and outputs are u"),
     "another name": (lambda x: {"v": x}, r"returns no 'u' \(did you mean|returns no 'u'"),
     "endless work": (lambda x: sum(x * k for k in range(9999)), "more than 4000 steps"),
     "chance": (lambda x: x * random.random(), "differs from the recorded function"),  # noqa: S311
     "zero, known": (lambda x: x / 0, "the calculation divides by zero for all inputs"),
-    "ends of a clip": (lambda x: bc.clip(x, 1, 0), "the first must be the smaller"),
+    "ends of a clip": (lambda x: bc.clip(x, 1, 0), r"clip to 1 \.\. 0 is empty; the first limit"),
 }  # fmt: skip
 
 
@@ -137,8 +138,14 @@ def test_what_cannot_be_recorded_is_a_sentence(name: str) -> None:
         made(lambda x: function(x))
 
 
+def test_a_condition_is_named_by_its_own_text() -> None:
+    with pytest.raises(bc.UsageError, match="where_positive") as caught:
+        made(lambda x: 1 if x > 0.5 else -x)
+    assert re.fullmatch(r"test_recording\.py:\d+: x > 0\.5", caught.value.where)
+
+
 def test_inputs_are_the_parameters_of_the_function() -> None:
-    with pytest.raises(bc.UsageError, match="f needs y, too: inputs are x"):
+    with pytest.raises(bc.UsageError, match="f needs y, too; inputs are x"):
         bc.function_problem(lambda x, y: x + y, ONE, ["u"], "f")
     for function in (lambda x, gain=2.0: gain * x, lambda **named: 2.0 * named["x"]):
         found = bc.function_problem(function, ONE, ["u"])
@@ -150,11 +157,11 @@ def test_inputs_are_the_parameters_of_the_function() -> None:
     ({"x": bc.word()}, ["u"], "input x has no range"),
     ({"x": X}, [], "outputs of a function are words by name"),
     ({"x": X}, ["x"], "output 'x' is already used"),
-    ({"x": X}, ["u", "u"], "a name is given twice"),
+    ({"x": X}, ["u", "u"], "outputs have a name twice"),
     ({"x": X}, ["time"], "'time' is reserved"),
     ({"x": X}, ["in"], "'in' is a keyword of Python"), ({"x": X}, ["u v"], "'u v' is no name"),
     ({"x": X}, {"u": bc.word(1, 1)}, "the range of u is a single value"),
-    ({"xx": X}, ["u"], r"f has no parameter 'xx' \(did you mean 'x'\?\)"),
+    ({"xx": X}, ["u"], r"f has no parameter 'xx'; did you mean 'x'\?"),
     ({"x": X, "y": X}, ["u"], "f has no parameter 'y'"),
 ])  # fmt: skip
 def test_words_and_names_that_do_not_fit_are_sentences(
