@@ -26,7 +26,8 @@ def digest(problem: Problem, demand: Demand) -> str:
 @pytest.mark.parametrize(("wrong", "said"), [
     ({"bits": 1}, "bits must be 2 to 16"), ({"rms": (0.1,)}, "(rounding)"),
     ({"max": (0.4,)}, "(rounding)"), ({"effort": float("nan")}, "effort"),
-    ({"input_bits": {"q": 40}}, "input q has 40 bits; give 2 to 16"), ({"target": "lut"}, "did you mean 'luts'"),
+    ({"input_bits": {"q": 40}}, "input q has 40 bits; give 2 to 16"),
+    ({"target": "lut"}, "did you mean 'luts'"),
     ({"target": "mcu8", "objective": "lut6"}, "give one"),
     ({"target": "lut4", "flash": 4096}, "no flash"),
     ({"target": "mcu8", "flash": 1 << 17}, "flash of mcu8 is 256 to 65536 bytes, not 131072"),
