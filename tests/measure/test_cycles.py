@@ -134,7 +134,7 @@ def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
     monkeypatch.setenv("PATH", "")
     found = run("cycles", "two", "--on", "cortex-m0,avr")
     assert found.code == 1
-    assert "nothing was measured, because all designs were skipped (two)\n " in found.err
+    assert "nothing was measured: all designs were skipped (two)\n" in found.err
     assert "avr: skipped: avr-gcc, avr-size, simavr are not installed" in found.out
     assert "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm" in found.out
     document = json.loads(run("cycles", "two", "--on", "host", "--json").out)
