@@ -487,7 +487,7 @@ class Bucket:
                 warnings.simplefilter("ignore", DataWarning)  # it is an error here
                 found = self._head()
         except DataError as error:
-            raise DataError(f"--store {error}") from error
+            raise DataError.around(error, "--store") from error
         if found != FORMAT:
             raise DataError(
                 f"no store of boolcomp: its {HEAD} contains {shown(found)}", "use another --store"

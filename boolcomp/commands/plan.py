@@ -76,7 +76,7 @@ def command(
     problem = problem_of(robot, options.of)
     if mode == "compact":
         if page is not None:
-            raise UsageError("--page needs --mode paper; for a word graph use -o x.svg")
+            raise UsageError("--page needs --mode paper", "for a word graph use -o x.svg")
         from boolcomp.commands.compile import plan_words
         from boolcomp.problem.problem import with_words
 

@@ -426,7 +426,7 @@ def predicted(terms: Terms, demand: Demand, ledger: Ledger) -> float:
 def _promised(terms: Terms, demand: Demand) -> Floats:
     """Return the guaranteed errors of outputs, in steps; infinite if there is none."""
     if demand.error is None:
-        raise UsageError("no guaranteed error is specified")
+        raise UsageError("no guaranteed error is specified", "give one, such as 1lsb")
     return np.array(demand.error.steps(terms.problem, demand.bits))
 
 
@@ -475,5 +475,7 @@ def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE)
         if nodes < fewest:
             best, fewest = bits, nodes
     if not best:
-        raise refused or DataError("no word length reaches the guaranteed errors")
+        raise refused or DataError(
+            "no word length reaches the guaranteed errors", "allow larger errors"
+        )
     return best

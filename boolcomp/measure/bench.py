@@ -106,7 +106,7 @@ def rivals(name: str) -> ModuleType:
     """Return a Python module from the folder of the rivals, without a search of `sys.path`."""
     path = sources() / f"{name}.py"
     if not path.is_file():
-        raise DataError("the rivals are not installed", where=path)
+        raise DataError("the rivals are not installed", "use a clone of the repository", where=path)
     package = ModuleType("boolcomp_rivals")
     package.__path__ = [str(path.parent)]
     sys.modules.setdefault(package.__name__, package)

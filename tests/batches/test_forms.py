@@ -153,5 +153,5 @@ def test_what_cannot_be_compared_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["t.npz", "t.csv", "t.parqet"])
 def test_other_endings_are_refused_with_those_that_are_known(target: str, tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(10))
-    with pytest.raises(bc.UsageError, match=r"kinds are \.npy, \.zarr, \.parquet"):
+    with pytest.raises(bc.UsageError, match=r"endings are \.npy, \.zarr, \.parquet"):
         evaluated(tmp_path / "s.npy", tmp_path / target)

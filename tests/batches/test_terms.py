@@ -85,7 +85,7 @@ def test_terms_are_of_programs_that_have_some_and_of_clusters(tmp_path: Path) ->
         UsageError, match="--shard terms distributes product terms, and a compact program"
     ):
         check_shard("terms", "compact")
-    with pytest.raises(UsageError, match="which needs one way only"):
+    with pytest.raises(UsageError, match="sends planes among workers"):
         evaluate_files(program(), *given, shard="terms")
     wrong: Any = "term"
     with pytest.raises(UsageError, match="did you mean 'terms'"):

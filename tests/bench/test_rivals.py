@@ -97,7 +97,10 @@ def test_rivals_that_are_not_installed_are_named(
     stages(4)[2].save("program")
     missing = f"the rivals are not installed ({tmp_path / 'none'}/offers.py)"
     made = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
-    assert (made.code, made.err) == (1, f"error: {missing}\n")
+    assert (made.code, made.err) == (
+        1,
+        f"error: {missing}\n  hint: use a clone of the repository\n",
+    )
 
 
 def test_live_order_computes_the_same_with_fewer_values_kept() -> None:

@@ -61,7 +61,7 @@ def test_a_program_serves_the_law_that_it_was_compiled_of(
         name=name, groups=tuple(numbered(one, 2) for one in groups), returned=numbered("tau", 2)
     )
     assert law_of_program(program, bc.load_robot("machado-2r")) == kind
-    with pytest.raises(bc.UsageError, match="has 2 outputs, but scara has 4 joints"):
+    with pytest.raises(bc.UsageError, match="has 2 outputs, the robot 4 joints"):
         law_of_program(program, bc.load_robot("scara"))
 
 

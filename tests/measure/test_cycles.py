@@ -140,7 +140,7 @@ def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
     monkeypatch.setenv("PATH", "")
     found = run("cycles", "two", "--on", "cortex-m0,avr")
     assert found.code == 1
-    assert "nothing was measured, because all designs were skipped (two)" in found.err
+    assert "nothing was measured: all designs were skipped (two)" in found.err
     text = " ".join(found.out.split())
     assert "avr: skipped: avr-gcc, avr-size, simavr are not installed" in text
     assert "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm" in text

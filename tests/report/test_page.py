@@ -79,7 +79,7 @@ def test_the_inputs_of_the_map_are_those_that_were_named() -> None:
     ):
         Surveyor(SAMPLES, "q1,q3")
     for wrong in ("q1", "q1,q1", "q1,q2,qd1"):
-        with pytest.raises(UsageError, match="does not name two inputs; give, for example, q1,q2"):
+        with pytest.raises(UsageError, match="does not name two inputs; use q1,q2"):
             Surveyor(SAMPLES, wrong)
 
 

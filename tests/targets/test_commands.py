@@ -30,7 +30,7 @@ def test_a_file_or_a_folder_is_written(run: Run) -> None:
             "unknown level 'gate'\n  hint: did you mean 'gates'? levels are",
         ),
         ("--to verilog -o x --pipeline 99", "--pipeline must be 0 to 64, not 99"),
-        ("--to verilog -o x.bin", "x.bin is named as the file of another target\n  hint: give a"),
+        ("--to verilog -o x.bin", "x.bin is named as another target's file"),
         ("--to verilog -o x.v --load 3", "no payload 3.0\n  hint: this program has 0 kg\n"),
         ("--to verilog -o tiny_arm_tb.v --test-bench", "give another"),
     ],

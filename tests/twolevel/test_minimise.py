@@ -153,10 +153,10 @@ class Does:
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("import os; os.kill(os.getpid(), 9)", "died by signal 9"),
+    ("import os; os.kill(os.getpid(), 9)", "died (SIGKILL"),
     ("raise ImportError", "cannot be imported"), ("raise MemoryError", "more than 2048 MiB"),
     ("raise ValueError('x')", "Espresso failed: x"),
-    ("import sys; sys.exit('boom')", "exit code 1: boom"),
+    ("import sys; sys.exit('boom')", "(exit code 1): boom"),
 ])  # fmt: skip
 def test_whatever_a_worker_does_becomes_a_sentence(
     text: str, words: str, monkeypatch: pytest.MonkeyPatch
