@@ -24,10 +24,10 @@ QUICK = [
 LONG = [
     "compile elbow-3r --accuracy rms=.505", "compile machado-2r --payload 0,1 --bits 4",
     "compile machado-2r --mode paper --bits 4 --minimizer isop", "sweep s.toml -o sweep",
-    "report machado-2r --bits 4 --samples 2000 --mode both --extra 0",
-    "report program --samples 2000",
+    "report machado-2r --bits 4 --samples 2000 --mode both --extra 0 --evaluations 99",
+    "report program --samples 2000 --evaluations 99",
     "simulate machado-2r --bits 4 --time .2 -t point -t circle", "paper plan elbow-3r --bits 6",
-    "cycles program --on host --states 2", "bench program --batches 1,4096 --seconds .02",
+    "cycles program --on host --states 2", "bench program --batches 1,4096 --cores 1 --seconds .02",
     "schedule chart machado-2r --bits 4",
 ]  # fmt: skip
 UNTESTED = {"build", "paper"}  # build needs nextpnr; the group paper has no output of its own

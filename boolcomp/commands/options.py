@@ -334,9 +334,9 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
 
 
 KINDS = {  # of accuracy: an example and a description
-    "rms": ("0.5", "LSB, rms"),
-    "found": ("3", "LSB, largest found by search"),
-    "proved": ("1lsb", "proved for all inputs (slower): 1lsb, 0.5Nm, tau1:1lsb,tau2:2lsb"),
+    "rms": ("0.5", "rms error in LSB"),
+    "found": ("3", "largest error found by search, in LSB"),
+    "proved": ("1lsb", "limit for every input, slower (1lsb, 0.5Nm, tau1:1lsb,tau2:2lsb)"),
 }
 
 
