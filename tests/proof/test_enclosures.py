@@ -1,4 +1,4 @@
-"""Enclosures hold what happens in boxes and in heaps; both bounds are combined."""
+"""Enclosures hold what happens: of every node, in boxes and in heaps; both bounds are combined."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ from boolcomp.checker.spans import between as span_between
 from boolcomp.compact import result as module
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.result import proved, sketched
+from boolcomp.compact.sketch import TURN, AngleSum, SourceWord, WordSum
 from boolcomp.proof.bound.balls import Enclosure, between, exactly, of_ball
 from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
-from boolcomp.proof.bound.plain import plain_bounds
+from boolcomp.proof.bound.plain import Forward, plain_bounds
+from boolcomp.proof.bound.sketched import line_of
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -87,6 +89,63 @@ def test_two_enclosures_of_one_number_have_something_in_common() -> None:
 # Every node of graphs at random states
 
 SLACK = 1e-9  # of what floats say
+
+
+# Every node of graphs at random states
+
+
+def check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
+    low, high = (float(end) for end in within.ends)
+    if turn is not None:
+        middle = (low + high) / 2
+        x = (x - middle + turn / 2) % turn - turn / 2 + middle
+    slack = SLACK * max(1.0, abs(low), abs(high))
+    assert x.min() >= low - slack, what
+    assert x.max() <= high + slack, what
+
+
+def holds_at_every_node(given: tuple[Compact, WordEnds], count: int) -> None:
+    """Hold what is known of every node against random states."""
+    said = sketched(*given)
+    forward, states = Forward(said), drawn(given[0], count, 7)
+    graph = said.graph
+    nodes = zip(said.sketch.nodes, forward.enclosures, strict=True)
+    for place, (node, known) in enumerate(nodes):
+        turns = isinstance(node, AngleSum) or (isinstance(node, SourceWord) and node.angle)
+        turning = isinstance(node, WordSum) and node.angle
+        turn = 1.0 if turns else float(1 << TURN) if turning else None
+        unit = 1 / (2 * math.pi) if turns else 1.0
+        middle, value = states.middles[place] * unit, states.values[place] * unit
+        check(middle, known.exact, turn, f"{place}: value")
+        check(middle - value, known.inputs, turn, f"{place}: inputs")
+        pieces = said.places[place]
+        if not pieces.words:
+            continue
+        words = np.zeros(count)
+        for k in pieces.words:
+            line = line_of(graph, k)
+            if isinstance(node, SourceWord):
+                (_, line) = forward.line(place) or (0, line)
+            words = words + float(line.start) + float(line.step) * states.words[k]
+        if pieces.product is not None:
+            a, b = (
+                (states.words[k] - ((1 << graph.nodes[k].bits) - 1) / 2)
+                * 2.0 ** graph.scales[k].lsb
+                for k in pieces.product
+            )
+            words = words + a * b
+        if place in forward.outputs:
+            words = words - graph.scales[pieces.words[0]].offset
+        check(words, known.words, turn, f"{place}: words")
+        check(words - middle, known.error.total, turn, f"{place}: error")
+
+
+@pytest.mark.parametrize("name", [
+    "machado-2r", pytest.param("elbow-3r", marks=pytest.mark.slow),
+    pytest.param("puma560", marks=pytest.mark.check),
+])  # fmt: skip
+def test_words_values_and_errors_of_every_node_are_enclosed(name: str) -> None:
+    holds_at_every_node(shipped(name), 20_000)
 
 
 # Sums in random boxes, beside states that lie in them
