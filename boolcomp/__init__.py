@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
 
         longer = [one for one in _HOMES if one.startswith(f"{name}_")]  # load: load_program …
         near = suggestion(name, longer, 0.0) if longer else suggestion(name, _HOMES)
-        raise AttributeError(f"module 'boolcomp' has no attribute {name!r}{near}")
+        raise AttributeError(f"module 'boolcomp' has no attribute {name!r}; {near}".rstrip("; "))
     return getattr(importlib.import_module(f"boolcomp.{_HOMES[name]}"), name)
 
 

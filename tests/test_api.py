@@ -123,7 +123,7 @@ def test_ranges_that_are_none_are_sentences(text: str) -> None:
             {"rms_error": float("nan")},
             r"rms_error nan is not a list of numbers up to 1e\+06; give LSB,",
         ),
-        ({"rms_error": {1: 0.5}}, "give LSB"),
+        ({"rms_error": {1: 0.5}}, "unknown output 1; outputs are tau1, tau2"),
         ({"rms_error": 10**400}, "rms_error an integer of about 401 digits is not a list of"),
         ({"rms_error": [[0.4, 0.6]]}, "give LSB"),
         ({"input_bits": 8.5}, "give bits"),
@@ -190,13 +190,12 @@ def test_the_defaults_of_the_table_are_those_of_the_values_made_of_it() -> None:
 
 def test_every_keyword_is_an_option_of_the_command_and_in_the_reference(run: Run) -> None:
     current = {name: one for name, one in options.OPTIONS.items() if not one.older}
-    shown, text = (
-        run("compile", "--help-all").out,
-        "".join(str(one.__doc__) for one in (bc.compile, bc.Cost, bc.Search)),
-    )
-    others = {"--base", "--tip", "--mode", "--output", "--json", "--help", "--help-all"}
-    spelled = {one.spelled or f"--{name.replace('_', '-')}" for name, one in current.items()}
-    assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) == spelled | others
+    shown = run("compile", "--help-all").out + run("paper", "compile", "--help-all").out
+    text = "".join(str(one.__doc__) for one in (bc.compile, bc.Cost, bc.Search))
+    others = {"--base", "--tip", "--output", "--json", "--help", "--help-all", "--verbose"}
+    within = {(one.within or one.spelled or f"--{name.replace('_', '-')}").split()[0]
+              for name, one in current.items()}  # fmt: skip
+    assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) == within | others
     for name in current:
         assert f"\n    {name}: " in text or f"\n    {name} (" in text
 
@@ -208,7 +207,7 @@ def test_names_that_nothing_public_has_are_sentences() -> None:
             getattr(bc, call)(nam=1)
     for name, near in (
         ("load", "'load_robot' or 'load_program'"),
-        ("load_robots", "module 'boolcomp' has no attribute 'load_robots'did you mean"),
+        ("load_robots", "module 'boolcomp' has no attribute 'load_robots'; did you mean"),
     ):
         with pytest.raises(AttributeError, match=near):
             getattr(bc, name)

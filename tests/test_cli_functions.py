@@ -84,7 +84,7 @@ def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
     calls: tuple[tuple[Any, dict[str, Any], str], ...] = (
         (problem, {"of": "bias"}, "machado-2r-gravity is no robot, so it has no bias"),
         (ARM, {"inputs": {}}, "inputs have no effect: only a Python function has"),
-        (lambda x: x, {"inputs": {"x": bc.word(1)}}, r"words by name; give outputs=\{"),
+        (lambda x: x, {"inputs": {"x": bc.word(1)}}, r"words by name, such as outputs=\{"),
     )
     for what, choices, sentence in calls:
         with pytest.raises(bc.UsageError, match=sentence):

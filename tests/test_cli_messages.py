@@ -106,7 +106,7 @@ USAGE = {  # exit code 2
         ("compile machado-2r --mode paper --effort 3", "--effort belongs to --mode compact"),
         ("compile machado-2r --mode paper --word q1=gray", "--word belongs to --mode compact"),
         ("compile machado-2r --word q1", "is no NAME=FORMAT hint: give, for example, q1=gray:12"),
-        ("compile machado-2r --word q1=grey", "--word q1 'grey': 'grey' is no code, width, range"),
+        ("compile machado-2r --word q1=grey", "'grey' is no code, width, range or place of zero"),
         ("compile machado-2r --word q7=gray", "machado-2r has no word 'q7'"),
         ("compile machado-2r --of gravity --friction", "friction belongs to inverse-dynamics, no"),
         ("compile machado-2r --bits automatic", "'automatic' is neither a whole number nor auto"),

@@ -67,9 +67,9 @@ def test_values_stand_for_the_keywords_of_compile() -> None:
         (lambda: bc.Search(efort=1), ".*'effort'"),  # type: ignore[call-arg]
         (lambda: bc.compile(both(), acuracy=bc.Rms(1)), ".*'accuracy'"),  # type: ignore[call-arg]
         (lambda: bc.compile(both(), effort=1, search=bc.Search(effort=2)),
-         "effort is given twice: once by Search"),
+         "effort is given twice; Search gives it, too"),
         (lambda: bc.compile(both(), accuracy=[bc.Rms(1), bc.Rms(2)]), "rms_error is given twice"),
-        (lambda: bc.compile(both(), accuracy=0.5), r"0.5 is no option value: give Rms"),  # type: ignore[arg-type]
+        (lambda: bc.compile(both(), accuracy=0.5), r"0.5 is no option value; give Rms"),  # type: ignore[arg-type]
         (lambda: bc.compile(both(), accuracy=bc.Rms({"R": 1})), "output 'R'.*outputs are r, T"),
         (lambda: bc.compile(both(), accuracy=bc.Found({"T": 1})), "max_error has no limit for r"),
         (lambda: bc.compile(both(), mode="paper", cost=bc.Cost(target="lut6")),
@@ -144,7 +144,7 @@ def test_two_outputs_are_reachable_by_name_and_stay_an_array() -> None:
     assert np.array_equal(found.T, plain.T)  # an attribute of arrays has precedence
     one = small()(x=0.3, y=0.1)
     assert (one.r, one["T"]) == tuple(plain[0])
-    with pytest.raises(bc.UsageError, match="output 'R': outputs are r, T"):
+    with pytest.raises(bc.UsageError, match="unknown output 'R'; outputs are r, T"):
         found["R"]
     with pytest.raises(AttributeError, match="no attribute 'rr'"):
         found.rr  # noqa: B018 (reading it is what is tested)

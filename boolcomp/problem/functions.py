@@ -590,7 +590,7 @@ def _load(name: str, given: object) -> tuple[float, float]:
     found = reals(name, ends, "give kg, such as 0..5") if len(ends) == 2 else ()
     if len(found) != 2 or not 0 <= found[0] < found[1]:
         raise UsageError(
-            f"{name} {shown(given)} is no range of kg that rises", "give, for example, 0..5"
+            f"payload {shown(given)} is not a range of kg that rises", "give, for example, 0..5"
         )
     return found[0], found[1]
 

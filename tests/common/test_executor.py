@@ -131,11 +131,11 @@ def test_calls_are_made_when_it_is_their_turn(workers: bc.Workers) -> None:
 @pytest.mark.parametrize(
     ("processes", "cluster", "said"),
     [
-        (2, "local:2", "say one"),
+        (2, "local:2", "exclude each other; give one of them"),
         (0, None, "1 to 256"),
         (257, None, "1 to 256"),
         (None, "locl:2", "did you mean 'local:2'"),
-        (None, SimpleNamespace(), "a SimpleNamespace runs no calls"),
+        (None, SimpleNamespace(), "a SimpleNamespace cannot run calls; give here"),
     ],
 )
 def test_a_wrong_place_is_a_sentence_before_any_work(

@@ -122,7 +122,7 @@ def test_a_store_that_does_not_answer_is_left_behind_and_not_asked_again(
     assert found(place) == []
     with pytest.warns(DataWarning, match="not kept: trouble://slow/x: no answer"):
         assert places.put(place, "a.txt", "text", "not kept") is None
-    with pytest.raises(DataError, match="--store trouble://slow/x: no answer"):
+    with pytest.raises(DataError, match="--store, trouble://slow/x: no answer"):
         place.check()
 
 
@@ -136,15 +136,15 @@ def test_what_a_store_says_no_to_is_a_sentence_and_after_three_it_is_let_alone()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert found(place) == []
-    with pytest.raises(DataError, match="--store trouble://denied/x: Access Denied"):
+    with pytest.raises(DataError, match="--store, trouble://denied/x: Access Denied"):
         place.check()
     assert found(place_of("memory://lab")) == []  # others are asked
 
 
 def test_strange_answers_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match=r"--store .*broken.*x…") as error:
+    with pytest.raises(DataError, match=r"--store, .*broken.*x…") as error:
         place_of("trouble://broken/x").check()
-    assert len(str(error.value)) < 400
+    assert len(error.value.what) < 400
     with pytest.raises(DataError, match=r"not UTF-8 text \(byte 0\)"):
         place_of("trouble://binary/x").check()
     monkeypatch.setattr(buckets, "MOST_BYTES", 1000)

@@ -137,7 +137,7 @@ def test_formats_are_given_as_texts_or_by_name() -> None:
     assert formats("words", None) == {}
     with pytest.raises(bc.UsageError, match="words 'q1' is given twice"):
         formats("words", ["q1=gray", "q1=12"])
-    with pytest.raises(bc.UsageError, match="words q1: give text, such as gray"):
+    with pytest.raises(bc.UsageError, match="words q1 is 12, not a text; give text, such as gray"):
         formats("words", {"q1": 12})
 
 
@@ -188,13 +188,15 @@ def test_no_unit_makes_more_steps_of_an_error_than_there_are() -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("1", "give a unit"), (1.0, "a number without a unit"), ("lsb", "no amount"),
+    ("1", "has no unit; give one, such as 1lsb"),
+    (1.0, "a number without a unit"), ("lsb", "no amount"),
     ("-1lsb", "no amount"), ("0lsb", "no amount"), ("1e9lsb", "no amount"),
     ("1.2.3lsb", "no amount"), ("", "no amount"), ("1lsb,,", "no amount"),
-    ("tau1=1lsb,2lsb", "names for all amounts, or for none"),
-    ("tau1=1lsb,tau1=2lsb", "named twice"), ("1rad", r"tau1 has the unit N·m: give lsb, N·m, abs"),
-    ("tau3=1lsb", r"no output 'tau3' \(did you mean"),
-    ("1lsb,1lsb,1lsb", "3 values: one for all joints"),
+    ("tau1=1lsb,2lsb", "names some outputs only; name all or none"),
+    ("tau1=1lsb,tau1=2lsb", "names an output twice"),
+    ("1rad", "tau1 has the unit N·m, so its error cannot be 1rad; give 0.5N·m"),
+    ("tau3=1lsb", "unknown output 'tau3'; did you mean"),
+    ("1lsb,1lsb,1lsb", "has 3 values, but machado-2r has 2 joints; give one for all"),
 ])  # fmt: skip
 def test_a_text_that_says_no_error_of_the_problem_is_refused(text: Any, said: str) -> None:
     with pytest.raises(bc.UsageError, match=said):
@@ -203,9 +205,9 @@ def test_a_text_that_says_no_error_of_the_problem_is_refused(text: Any, said: st
 
 def test_less_than_half_a_step_is_refused_with_the_bits_that_would_do() -> None:
     with pytest.raises(
-        bc.DataError, match=r"tau1 .* 0\.7812 N·m: allow a larger error, or give it 9 bits"
+        bc.DataError, match=r"tau1 .* 0\.7812 N·m; allow a larger error, or give it 9 bits"
     ):
         promised("0.5Nm").check(ARM, 8)
     promised("0.5Nm").check(ARM, 9)
-    with pytest.raises(bc.DataError, match=r"half a step, 0\.7812 N·m: allow a larger error\Z"):
+    with pytest.raises(bc.DataError, match=r"half a step, 0\.7812 N·m; allow a larger error\Z"):
         promised("0.5lsb").check(ARM, 8)
