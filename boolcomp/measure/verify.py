@@ -93,6 +93,7 @@ class Check:
 
 
 def verdict_of(check: Check) -> str:
+    """Return the result of a check as one word."""
     if check.skipped:
         return "skipped"
     if check.conditional:

@@ -890,7 +890,9 @@ def _lists(section: TomlTable, names: Sequence[str], processors: int) -> list[li
     owner: dict[str, str] = {}
     for key, patterns in section.table.items():
         if key not in known:
-            section.fail(key, "unknown processor", f"processors are {known[0]} to {known[-1]}")
+            near = suggestion(key, known)
+            hint = f"{near}processors are {known[0]} to {known[-1]}"
+            section.fail(key, "unknown processor", hint)
         if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
             section.fail(key, "must be a list of task names or patterns")
         for pattern in patterns:

@@ -167,8 +167,8 @@ def test_what_the_demonstration_compiles_in_compact_mode_ships() -> None:
     compact = [line for line in lines if "--mode paper" not in line[2]]
     assert len(compact) >= 2
     for robot, bits, more in compact:
-        rms = re.search(r"--rms-error (\S+)", more)
-        assert set(re.findall(r"--\S+", more)) <= {"--rms-error"}
+        rms = re.search(r"--accuracy rms=(\S+)", more)
+        assert set(re.findall(r"--\S+", more)) <= {"--accuracy"}
         width = int(bits)
         inputs = dict.fromkeys(("q", "qd", "qdd"), width + 2)
         allowed = tuple(float(x) for x in rms[1].split(",")) if rms else ()

@@ -161,7 +161,7 @@ def test_what_a_users_function_does_wrong_is_a_sentence() -> None:
         (lambda **_: np.zeros(7), "ValueError"),
         (lambda **_: np.nan, "is not finite"),
     ):
-        with pytest.raises(bc.DataError, match=f"controller law: .*{said}"):
+        with pytest.raises(bc.DataError, match=f"controller law.*{said}"):
             Called(law, "law").torques({"q": q})
 
 
@@ -171,7 +171,7 @@ def test_a_users_function_is_found_in_a_file_or_a_module(tmp_path: Path) -> None
     block = called(f"{path}:law")
     assert np.array_equal(block.torques({"q": np.ones((2, 1)), "e": np.ones((2, 1))}), [[3], [3]])
     assert called("math:hypot").function(3, 4) == 5
-    with pytest.raises(bc.UsageError, match="no file"):
+    with pytest.raises(bc.UsageError, match="names a file that does not exist"):
         called(f"{tmp_path}/none.py:law")
     with pytest.raises(bc.UsageError, match="has no function 'lw'"):
         called(f"{path}:lw")

@@ -126,7 +126,7 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(
     with pytest.raises(bc.DataError, match=r"tcp://127.0.0.1:9: no Dask scheduler answers"):
         executor("tcp://127.0.0.1:9")
     with pytest.raises(
-        bc.UsageError, match=r"TLS needs certificates: distributed\.comm\.tls\.ca-f"
+        bc.UsageError, match=r"TLS needs certificates; set distributed\.comm\.tls\.ca-f"
     ):
         executor("tls://127.0.0.1:9")
     wrong = tmp_path / "wrong.json"

@@ -179,7 +179,7 @@ ROW = (
 def test_every_printed_count_agrees(
     run: Run, method: str, rows: int, totals: list[str], noted: dict[str, int]
 ) -> None:
-    text = run("schedule", "simulate", "puma560", "--method", method).out
+    text = run("schedule", "simulate", "puma560", "--method", method, "-v").out
     found = re.findall(ROW, text, re.MULTILINE)
     assert len(found) == rows
     signs = {equation: int(count) for equation, *_, count in found if count}
