@@ -890,7 +890,7 @@ def _lists(section: TomlTable, names: Sequence[str], processors: int) -> list[li
     owner: dict[str, str] = {}
     for key, patterns in section.table.items():
         if key not in known:
-            near = suggestion(key, known)
+            near = suggestion(key, known, 0.5)
             hint = f"{near}processors are {known[0]} to {known[-1]}"
             section.fail(key, "unknown processor", hint)
         if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
