@@ -1,6 +1,6 @@
 """What an installation weighs: megabytes of every package that pyproject.toml asks for.
 
-    python benchmarks/weights.py        the table of docs/reference/installation.md
+    python benchmarks/weights.py        sizes, and their sum for docs/reference/installation.md
 
 A package counts with what only it asks for; what two ask for counts with the first.
 """

@@ -2,6 +2,8 @@
 
 A part lies between the lines `<!-- generated: NAME -->` and `<!-- end -->`. It is made from the
 command line, the docstrings, the robots that ship and docs/results.json (see make_results.py).
+A number after `<!--KEY.KEY-->` is that value of docs/results.json. Such a comment must not begin a
+line, because Markdown would end the paragraph.
 With --check nothing is written, and the exit code is 1 if a page has to change.
 """
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
 PART = re.compile(r"(^<!-- generated: ([\w-]+) -->\n).*?(^<!-- end -->$)", re.DOTALL | re.MULTILINE)
+FIGURE = re.compile(r"(?<=\S )(<!--(\w[^>\n]*)-->)\d+")
 WIDTH = 80  # of help texts
 
 
@@ -302,8 +305,16 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 
 
+def _figure(match: re.Match[str]) -> str:
+    found = _results()
+    for key in match[2].split("."):
+        found = found[int(key) if isinstance(found, list) else key]
+    return f"{match[1]}{found}"
+
+
 def filled(text: str) -> str:
-    """Return a page with all generated parts made anew."""
+    """Return a page with all generated parts and figures made anew."""
+    text = FIGURE.sub(_figure, text)
     return PART.sub(lambda match: f"{match[1]}\n{PARTS[match[2]]()}\n{match[3]}", text)
 
 

@@ -2,7 +2,8 @@
 
 Commands are run with --json, and docs/results.json gets their figures. Programs that ship are read
 from the store. `recorded` in that file holds figures of tools that are not installed everywhere
-(nextpnr); they are kept as they are. `python docs/make_reference.py` writes the tables.
+(nextpnr), of benchmarks/weights.py and of long searches; they are kept as they are.
+`python docs/make_reference.py` writes the tables.
 """
 
 from __future__ import annotations
