@@ -132,10 +132,15 @@ def merged(
     An option that is given twice, that no mode has, or only the other one, is a `UsageError`.
     """
     found = dict(options)
-    limits = accuracy if isinstance(accuracy, Iterable) else [accuracy]
+    limits = [accuracy]
+    if isinstance(accuracy, Iterable) and not isinstance(accuracy, str):
+        limits = list(accuracy)
     for value in (one for one in (*limits, *others) if one is not None):
         if not isinstance(value, OptionValues):
-            raise UsageError(f"{shown(value)} is no option value", "give Rms(0.5) or Cost(…)")
+            raise UsageError(
+                f"{shown(value)} is no option value",
+                "give a value such as Rms(0.5), Cost(…) or Search(effort=0)",
+            )
         for name, given in value.keywords.items():
             if found.get(name) is not None:
                 raise UsageError(f"{name} is given twice", f"{type(value).__name__} gives it, too")

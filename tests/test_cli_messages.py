@@ -129,7 +129,7 @@ USAGE = {  # exit code 2
         ("compile machado-2r --accuracy prooved=1lsb", "hint: did you mean 'proved'?"),
         ("compile machado-2r --accuracy rms=.5 --accuracy rms=.6", "'rms' is given twice"),
         ("compile machado-2r --accuracy rms=.5 --rms-error .6", "--rms-error and --accuracy rms"),
-        ("compile machado-2r --accuracy 1lsb", "has no kind hint: give rms=1lsb"),
+        ("compile machado-2r --accuracy 1lsb", "has no kind hint: give proved=1lsb"),
         ("compile machado-2r --mode paper --accuracy rms=.5", "--accuracy rms belongs to --mode"),
         ("report machado-2r --splits 3", "--splits belongs to --mode paper"),
         ("compile machado-2r --of gravity:friction", "friction belongs to inverse-dynamics"),
@@ -140,7 +140,7 @@ USAGE = {  # exit code 2
         ("compile machado-2r --error 1", "'1' has no unit hint: give one, such as 1lsb or 0.5Nm,"),
         ("compile machado-2r --error 1lsb --rms-error 1", "give one of them"),
         ("compile machado-2r --bits auto --error 1lsb", "a guaranteed error in a unit"),
-        ("compile machado-2r --mode paper --bits auto", "give --error 0.5Nm"),
+        ("compile machado-2r --mode paper --bits auto", "give --accuracy proved=0.5Nm"),
     ],
     "evaluate": [
         ("evaluate program -i s.npy --engine lvm", "engine 'lvm' hint: did you mean 'llvm'?"),

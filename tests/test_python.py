@@ -71,7 +71,7 @@ def test_values_stand_for_the_keywords_of_compile() -> None:
         (lambda: bc.compile(both(), effort=1, search=bc.Search(effort=2)),
          "effort is given twice; Search gives it, too"),
         (lambda: bc.compile(both(), accuracy=[bc.Rms(1), bc.Rms(2)]), "rms_error is given twice"),
-        (lambda: bc.compile(both(), accuracy=0.5), r"0.5 is no option value; give Rms"),  # type: ignore[arg-type]
+        (lambda: bc.compile(both(), accuracy=0.5), "0.5 is no option value; give"),  # type: ignore[arg-type]
         (lambda: bc.compile(both(), accuracy=bc.Rms({"R": 1})), "output 'R'.*outputs are r, T"),
         (lambda: bc.compile(both(), accuracy=bc.Found({"T": 1})), "max_error has no limit for r"),
         (lambda: bc.compile(both(), mode="paper", cost=bc.Cost(target="lut6")),

@@ -140,7 +140,8 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
             if name not in names:
                 hint = suggestion(name, names)
                 raise UsageError(
-                    f"{code.co_name} has no {name!r}", f"{hint}it has {listing(names)}"
+                    f"{code.co_name} has no {name!r}",
+                    f"{hint}it has {listing(one for one in names if one != 'self')}",
                 )
         return function(*args, **named)
 

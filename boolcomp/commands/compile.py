@@ -489,21 +489,23 @@ def _sentences(built: Built) -> list[str]:
     """Return lines on the accuracy target, the proof and words outside their range."""
     compact = built.compact
     problem, demand = compact.problem, compact.demand
-    goals = ", ".join(dict.fromkeys(_allowed(built, k) for k in range(len(problem.outputs))))
+    goals = [_allowed(built, k) for k in range(len(problem.outputs))]
+    goals = goals[:1] if len(set(goals)) == 1 else goals
     kind = "proved limit" if demand.error else "rms"
     met = "met" if built.holds else "not met"
-    lines = [f"target: {kind} {goals} LSB, {met} (rms over {built.errors.samples} random states)"]
+    sampled = f"rms over {built.errors.samples} random states"
+    lines = [f"target: {kind} {', '.join(goals)} LSB, {met} ({sampled})"]
     if demand.max:
         limits = ", ".join(short(limit) for limit in demand.max)
         lines.append(f"largest error found: at most {limits} LSB, {met}")
     lines += _proved(built)
-    wider = [
-        output.symbol
-        for output, code in zip(problem.outputs, compact.output_codes, strict=True)
-        if code.bits > (output.format.bits or demand.bits)
-    ]
-    if wider:
-        lines.append(f"{', '.join(wider)}: one extra bit, for {problem.plural} outside their range")
+    wider: dict[int, list[str]] = {}
+    for output, code in zip(problem.outputs, compact.output_codes, strict=True):
+        wider.setdefault(code.bits - (output.format.bits or demand.bits), []).append(output.symbol)
+    for more, names in sorted(wider.items()):
+        if more > 0:
+            extra = "one extra bit" if more == 1 else f"{more} extra bits"
+            lines.append(f"{', '.join(names)}: {extra}, for {problem.plural} outside their range")
     if (kept := _saturating_outputs(compact)) and not demand.saturate:
         lines.append(
             f"{', '.join(kept)}: no extra bit (as specified); {problem.plural} outside their "

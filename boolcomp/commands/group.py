@@ -106,6 +106,9 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.flush()
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
     except (click.ClickException, BoolcompError, MemoryError, ModuleNotFoundError) as error:
         return _failed(_told(error))
     except click.Abort:

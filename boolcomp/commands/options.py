@@ -365,7 +365,10 @@ def accuracies(texts: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]
             else:
                 kind = head
             if not kind:
-                raise UsageError(f"--accuracy {shown(text)} has no kind", f"give rms={cut(text)}")
+                head = "rms" if text.replace(",", "").replace(".", "").isdecimal() else "proved"
+                raise UsageError(
+                    f"--accuracy {shown(text)} has no kind", f"give {head}={cut(text)}"
+                )
             found.setdefault(kind, []).append(value.replace(":", "="))
     return {kinds[kind]: ",".join(values) for kind, values in found.items()}
 

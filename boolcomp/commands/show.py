@@ -57,7 +57,7 @@ def command(
         name = arm or shipped(loaded.name)
         if name is None:
             click.echo(
-                f"boolcomp: note: {shown(loaded.name)} is not a built-in robot: exact values and "
+                f"note: {shown(loaded.name)} is not a built-in robot: exact values and "
                 "the arm are left out; give the robot or function file with --robot FILE",
                 err=True,
             )

@@ -226,8 +226,8 @@ class Floor:
             names = listing(known[k] for k in small)
             leave = "leaves" if len(small) == 1 else "leave"
             return (
-                f"{names} hardly {leave} zero, and a word has no zero: give a smaller range, or "
-                "allow a larger error"
+                f"{names} hardly {leave} zero, where the word has no cell: add one, such as with "
+                "--word tau=twos:tread, or allow a larger error"
             )
         if (self.jumps > np.maximum(self.inputs, allowed - self.rounding)).any():
             return "mostly from jumps at points between input values: allow a larger error"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -476,6 +476,12 @@ class Model:
         self.norm: Norm = WORST if peaks else MEAN_SQUARE
         states = sketch.evaluate(peaks) if peaks else values
         self.sensitivities = sensitivities(sketch, states, self.norm, reach=reach)
+        if peaks:  # squares, say, do not differ at the ends of a word
+            inside = sensitivities(sketch, values, self.norm, reach=reach)
+            self.sensitivities = [
+                replace(one, spread=tuple(map(np.maximum, one.spread, other.spread)))
+                for one, other in zip(self.sensitivities, inside, strict=True)
+            ]
         if worst is not None:
             again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
             pairs = zip(self.sensitivities, again, strict=True)

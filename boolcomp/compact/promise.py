@@ -407,7 +407,7 @@ class PromisedSearch(WidthSearch):
         ]
         if not missed:
             return DataError(
-                "no bound can be proved", "compile without --error", where=problem.name
+                "no bound can be proved", "compile without --accuracy proved", where=problem.name
             )
         demanded = listing(f"{x:.4g}" for x in promised)
         return DataError(
@@ -455,7 +455,7 @@ def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE)
     """Return the word length for several loads; `DataError` if no word length is sufficient."""
     if demand.error is None or not demand.error.absolute:
         raise UsageError(
-            "choosing the bits needs a guaranteed error in a unit", "give --error 0.5Nm"
+            "choosing the bits needs a guaranteed error in a unit", "give --accuracy proved=0.5Nm"
         )
     best, fewest, refused = 0, math.inf, None
     for bits in range(LEAST_BITS, MOST_BITS + 1):

@@ -353,7 +353,7 @@ class SampledSearch(WidthSearch):
             bits = self.demand.bits
             kind = "default"
             origin = "the paper's own error" if _has_plan(self.terms) else "half a step or more"
-            default = f" ({origin} at {bits} bits; --rms-error allows another)"
+            default = f" ({origin} at {bits} bits; --accuracy rms= allows another)"
         rms = f"{kind} rms {_listed(self.squares)} LSB{default}"
         limits = listing(f"{x:g}" for x in self.largest)
         largest = f" and the demanded max {limits} LSB" if self.demand.max else ""

@@ -94,19 +94,21 @@ def text_table(rows: Sequence[ReportRow], samples: int, *, brief: bool = False) 
     if not brief:
         return f"{results.text()}\n{footnote(rows, samples)}"
     notes = dict.fromkeys(f"{row.bits} bits, {row.mode}: {row.note}" for row in rows if row.note)
-    lines = (results.brief(BRIEF).text(), *notes, footnote(rows, samples))
+    lines = (results.brief(BRIEF).text(), *notes, footnote(rows, samples, brief=True))
     return "\n".join(["errors in LSB of each torque or output", *lines])
 
 
-def footnote(rows: Sequence[ReportRow], samples: int) -> str:
+def footnote(rows: Sequence[ReportRow], samples: int, *, brief: bool = False) -> str:
     """Return a line that tells which errors are sampled, searched and proved."""
     evaluations = sorted({row.evaluations for row in rows if row.worst is not None})
-    text = f"rms, mean and sampled max: {samples} random states"
+    sampled, found, proved = ("rms", "found", "proved") if brief else (
+        "rms, mean and sampled max", "worst found", "bound: proved")  # fmt: skip
+    text = f"{sampled}: {samples} random states"
     if evaluations:
         counts = " or ".join(map(str, evaluations))
-        text += f"; worst found: search with {counts} evaluations (not proved)"
+        text += f"; {found}: search with {counts} evaluations (not proved)"
     if any(math.isfinite(row.bound) for row in rows):
-        text += "; bound: proved"
+        text += f"; {proved}{': for all states' * brief}"
     ratios = [row.over_found for row in rows if row.over_found is not None]
     if max(ratios, default=0.0) >= WIDE:
         text += f"; proved bounds are up to {short(max(ratios), 2)} times the largest error found"

@@ -81,7 +81,7 @@ class PaperChoices:
 
     def __post_init__(self) -> None:
         if self.free and self.error is None:
-            raise UsageError("free bits require a guaranteed error", "give --error 0.5Nm")
+            raise UsageError("free bits require a guaranteed error", "give --accuracy proved=0.5Nm")
 
 
 @dataclass(frozen=True, slots=True)

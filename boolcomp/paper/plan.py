@@ -576,7 +576,7 @@ def make_plan(terms: Terms, options: PlanOptions | None = None) -> Plan:
     if waves > MOST_WAVES:
         raise DataError(
             f"its terms have {waves} waves, but a plan may have {MOST_WAVES} at most",
-            "use another function (--of gravity), or compact mode with --rms-error",
+            "use another function (--of gravity), or compact mode with --accuracy rms=0.5",
             where=problem.name,
         )
     outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)

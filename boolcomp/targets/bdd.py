@@ -59,7 +59,7 @@ def image_of(program: Program, load: float | None = None) -> Image:
     loads = program.loads if load is None else (program.load(load),)
     shapes = {tuple((o.code.bits, o.guard_bits) for o in one.outputs) for one in loads}
     if len(shapes) > 1:
-        raise UsageError("the loads have outputs of different widths", "select one with --load")
+        raise UsageError("the loads have outputs of different widths", "select one with --payload")
     if not program.inputs:
         raise UsageError(f"{program.name} has no inputs, so there is no bit to test")
     maker = _WalkMaker(program, loads[0])

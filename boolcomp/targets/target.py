@@ -154,7 +154,7 @@ def export_texts(
         nodes = sum(len(network.nodes) for network in program.networks)
         raise UsageError(
             f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
-            f"{MOST_LOADS} loads are joined", "select one with --load, such as "
+            f"{MOST_LOADS} loads are joined", "select one with --payload, such as "
             f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}",
         )  # fmt: skip
     return writer(target).write(program, load, options or ExportOptions())
@@ -368,7 +368,7 @@ def _joined(program: Program, loads: Sequence[Load]) -> Network:
         return first
     widths = {tuple(output.code.bits for output in load.outputs) for load in loads}
     if len(widths) > 1:
-        raise UsageError("the loads have outputs of different widths", "select one with --load")
+        raise UsageError("the loads have outputs of different widths", "select one with --payload")
     select = (len(loads) - 1).bit_length()
     builder = Builder(first.inputs + select)
     words = [builder.input(k) for k in range(first.inputs)]

@@ -66,6 +66,16 @@ def test_a_promise_holds_at_the_corners_of_cells_and_is_found_again(
     assert again.bounds == made.bounds
 
 
+@pytest.mark.parametrize("formula", ["0.5*x*x - x*y", "abs(x) + abs(y)", "x*x*y + y"])
+def test_an_addend_that_is_the_same_at_both_ends_of_a_word_is_not_replaced_by_its_mean(
+    formula: str,
+) -> None:
+    x = boolcomp.word(-1, 1, bits=8)
+    problem = boolcomp.function({"z": formula}, x=x, y=x, name="ends")
+    program = boolcomp.compile(problem, bits=6, error="2lsb", effort=0, approximate="off")
+    assert 0 < program.errors["z"].found <= program.errors["z"].bound <= 2 * program.errors["z"].lsb
+
+
 @pytest.mark.check
 def test_a_promise_that_is_not_proved_is_refused_with_the_best_bound(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
