@@ -197,9 +197,11 @@ class CompiledProgram(Program):
     @spelled
     def verify(
         self, *, robot: Source | None = None, load: float | None = None, tools: bool = False,
-        deadline: float = 60.0,
+        deadline: float = 60.0, file: str | Path | None = None, top: str | None = None,
     ) -> Verification:  # fmt: skip
         """Check the network against word graph, engine and exports, and a certificate, if any.
+
+        With `file` (.v, .vhd, .blif, .aig, .aag) and its module `top`, only that file is checked.
 
         `robot` is that of a loaded program's certificate, `load` a payload (kg; default: all),
         `deadline` the seconds of one proof. `tools` adds ABC, Yosys and simulators.
@@ -208,8 +210,16 @@ class CompiledProgram(Program):
         >>> bc.compile("machado-2r", bits=8).verify().ok
         True
         """
-        from boolcomp.measure import solved, verify, verify_words  # noqa: PLC0415 (start-up time)
+        from boolcomp.measure import (  # noqa: PLC0415 (start-up time)
+            solved,
+            verify,
+            verify_file,
+            verify_words,
+        )
 
+        if file is not None:
+            one = verify_file.file_checked(self, load, Path(file), top, deadline)
+            return verify.Verification(rows=[one])
         with temporary_folder() as folder:
             self.save(folder / "program")
             known = robot or self.source

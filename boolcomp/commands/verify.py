@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 @click.argument("program", shell_complete=FILES)
 @payload_option(help="Payload in kg [default: all]")
 @click.option("--chain-only", is_flag=True, help="Check only the program's certificate.")
+@click.option("--file", shell_complete=FILES, help="Prove this .v, .vhd, .blif, .aig or .aag file.")
+@click.option("--top", help="Its module or entity [default: the only one on top].")
 @click.option("--robot", help="Robot (name or file) or function file that the certificate is for.")
 @click.option("--allow-conditions", is_flag=True, help="Accept bounds that hold on conditions.")
 @click.option("--checker", is_flag=True, help="Check the certificate in a separate process.")
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
 @click.option("--deadline", default=60.0, show_default=True, help="Time limit per proof in s.")
 @json_option
 def command(
-    program: str, *, load: float | None, chain_only: bool, robot: str | None,
-    allow_conditions: bool, checker: bool, with_tools: bool, deadline: float,
+    program: str, *, load: float | None, chain_only: bool, file: str | None, top: str | None,
+    robot: str | None, allow_conditions: bool, checker: bool, with_tools: bool, deadline: float,
 ) -> None:  # fmt: skip
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
@@ -36,28 +39,47 @@ def command(
     Exports are written, read back by independent readers and proved equivalent to the program;
     exports of words are compared word by word. --with-tools adds proofs and simulations by other
     tools. Missing tools are listed and skipped. The exit code is 1 if a check fails, is undecided,
-    or holds only on conditions that are not allowed.
+    or holds only on conditions that are not allowed. With --file, only the equivalence of that file
+    and the program is proved. Verilog is read by Yosys unless it is as exported, VHDL by GHDL.
     """
     from boolcomp.commands.output import progress
     from boolcomp.measure.solved import claim_source
-    from boolcomp.measure.verify import Verification, chain, chain_alone, chain_tools, verdict_of
+    from boolcomp.measure.verify import (
+        CertificateVerdict,
+        Verification,
+        chain,
+        chain_alone,
+        chain_tools,
+        verdict_of,
+    )
+    from boolcomp.measure.verify_file import file_checked
     from boolcomp.measure.verify_words import all_checks
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
         raise UsageError("--with-tools and --payload have no effect with --chain-only")
+    if file is not None and (chain_only or robot or allow_conditions or checker or with_tools):
+        raise UsageError("--file has no effect with other checks", "give only --payload, --top")
+    if top is not None and file is None:
+        raise UsageError("--top has no effect without --file")
     claim = claim_source(robot) if robot is not None else None
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
         needed = chain_only or allow_conditions or checker
-        confirmed = (
-            chain_alone(program, claim) if checker else chain(program, step, claim, needed=needed)
-        )
+        if file is not None:
+            confirmed = CertificateVerdict((), (), "")
+        elif checker:
+            confirmed = chain_alone(program, claim)
+        else:
+            confirmed = chain(program, step, claim, needed=needed)
         found = list(confirmed.steps)
         found += chain_tools(program, deadline, step) if with_tools else ()
     if loaded is not None:
         with progress("verifying", None) as step:
-            found += all_checks(loaded, load, deadline, step, tools=with_tools)
+            if file is not None:
+                found.append(file_checked(loaded, load, Path(file), top, deadline, step))
+            else:
+                found += all_checks(loaded, load, deadline, step, tools=with_tools)
     made = Verification(rows=found, conditions=allow_conditions)
     document = {
         "holds": made.ok, "checks": made.documents,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.verify import compared as compared
     from boolcomp.measure.verify import read_back as read_back
     from boolcomp.measure.verify import simulated as simulated
+    from boolcomp.measure.verify_file import file_checked as file_checked
     from boolcomp.measure.verify_text import read_gates as read_gates
     from boolcomp.measure.verify_words import word_checks as word_checks
     from boolcomp.measure.verify_words import words_compared as words_compared
@@ -57,6 +58,7 @@ else:
             "show_page": "ShownProgram program_page table_page",
             "show_scripts": "arm_steps effects_of minimised shown_trajectory straight_function",
             "verify": "Check SIMULATIONS chain_tools compared read_back simulated",
+            "verify_file": "file_checked",
             "verify_text": "read_gates",
             "verify_words": "word_checks words_compared words_read_back",
         },

@@ -263,7 +263,7 @@ def compared(name: str, file: str, content: str | bytes, wanted: Netlist, deadli
     """Read an export, and prove that it is equivalent to a network with the same port names."""
     start = time.perf_counter()
     try:
-        found = _read(file, content)
+        found = netlist_in(file, content)
     except BoolcompError as error:
         return Check(name, "reading", 0, time.perf_counter() - start, holds=False, note=str(error))
     seconds = time.perf_counter() - start
@@ -276,7 +276,8 @@ def compared(name: str, file: str, content: str | bytes, wanted: Netlist, deadli
     return Check(name, verdict.method, verdict.cases, seconds, holds, note)
 
 
-def _read(file: str, content: str | bytes) -> Netlist:
+def netlist_in(file: str, content: str | bytes) -> Netlist:
+    """Read a file by its suffix; without one of a netlist it is Verilog."""
     data = content if isinstance(content, bytes) else content.encode()
     if file.endswith((".aig", ".aag")):
         return formats.parse_aiger(data, file)

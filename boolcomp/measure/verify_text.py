@@ -100,7 +100,7 @@ def references(formula: Formula) -> Iterator[Reference]:
 
 _TOKEN = re.compile(
     r"//\s*((?:load \d+ )?w\d+|cell of [^\n]*?)(?::[^\n]*)?\n|//[^\n]*\n|\(\* keep \*\)|"
-    r"/\*.*?\*/|(\d+'[bdh][0-9a-f]+|\$?\w+|<=|~\^|@\*|[-~&|^+*?:;,=(){}\[\]@#])|\s+"
+    r"/\*.*?\*/|(\d+'[bdh][0-9a-f]+|\$?\w+|<=|~\^|@\*|&&|\|\||[-~&|^+*?:;,=(){}\[\]@#])|\s+"
 )
 _LITERAL = re.compile(r"(\d+)'([bdh])([0-9a-f]+)")
 _BASES = {"b": 2, "d": 10, "h": 16}
@@ -110,7 +110,6 @@ _CELL = re.compile(
     r"(\s*`(ifdef|elsif) \w+[^;]*;)*"
     r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
 )
-_SKIPPED_WORDS = ("valid", "valid_out", "unused")
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 WIDEST = 62  # bits of a word; simulation is in 64
 
@@ -141,6 +140,9 @@ class _Reader:
         self.waiting: list[str] = []
         self.found = Described()
         self.held: dict[str, Formula] = {}
+        self.signed: set[str] = set()
+        self.products = 0  # of the formula that is read
+        self.controls: list[str] = []  # ports and statements of valid bits
 
     def fail(self, what: str) -> NoReturn:
         raise DataError(what, where=self.where)
@@ -173,9 +175,13 @@ class _Reader:
         while not self.took(")"):
             way = self.take()
             self.take("wire")
-            _, bits = self.span()
+            low, bits = self.span()
             name = self.take()
-            if name not in CONTROLS:
+            if way not in ("input", "output") or low:
+                self.fail(f"port {shown(name)} is {way}, or has no bit 0")
+            if name in CONTROLS:
+                self.controls.append(f"{way} {name} {bits}")
+            else:
                 (self.found.inputs if way == "input" else self.found.outputs)[name] = bits
                 self.declare(name, 0, bits)
             self.took(",")
@@ -196,33 +202,37 @@ class _Reader:
         """Parse a range of bits; without one, a single bit."""
         if not self.took("["):
             return 0, 1
-        high = int(self.take())
+        high = self.number()
         self.take(":")
-        low = int(self.take())
+        low = self.number()
         self.take("]")
+        if high < low:
+            self.fail(f"bits {high} to {low} are in ascending order")
         return low, high - low + 1
+
+    def number(self) -> int:
+        token = self.take()
+        if not re.fullmatch(r"[0-9]{1,6}", token):
+            self.fail(f"{shown(token)} is not a number")
+        return int(token)
 
     def item(self, word: str) -> None:
         """Parse one item of a module."""
         if word in ("wire", "reg"):
-            self.took("signed")
-            low, bits = self.span()
-            name = self.take()
-            claims, self.waiting = self.waiting, []
-            if name not in _SKIPPED_WORDS:
-                self.declare(name, low, bits)
-                self.found.claims |= dict.fromkeys(claims, name)
-            if self.took("="):
-                self.make(name, self.expression())
-            self.take(";")
+            self.declared()
         elif word == "assign":
             name = self.take()
             self.take("=")
-            self.make(name, self.expression())
-            self.take(";")
+            if name == "valid_out":
+                last = f" [ {self.found.stages - 1} ]" * (self.found.stages > 1)
+                self.control(name, f"valid{last}")
+            else:
+                self.make(name, self.expression())
+                self.take(";")
         elif word == "initial":
-            while self.take() != ";":
-                pass
+            self.take("valid")
+            self.take("=")
+            self.control(word, f"{self.found.stages}'b0")
         elif word == "always" and self.took("@*"):
             self.table()
         elif word == "always":
@@ -232,13 +242,38 @@ class _Reader:
         else:
             self.fail(f"{shown(word)} does not start a statement")
 
+    def declared(self) -> None:
+        signed = self.took("signed")
+        low, bits = self.span()
+        name = self.take()
+        claims, self.waiting = self.waiting, []
+        if name == "valid":
+            self.found.stages = bits
+        elif name != "unused":
+            self.declare(name, low, bits)
+            self.signed |= {name} if signed else set()
+            self.found.claims |= dict.fromkeys(claims, name)
+        if self.took("="):
+            self.make(name, self.expression())
+        self.take(";")
+
+    def control(self, name: str, wanted: str) -> None:
+        """Consume the only right side of a statement of valid bits."""
+        for token in wanted.split():
+            self.take(token)
+        self.take(";")
+        self.controls.append(name)
+
     def make(self, name: str, formula: Formula) -> None:
-        if name in _SKIPPED_WORDS:
+        products, self.products = self.products, 0
+        if name == "unused":
             return
-        if name not in self.found.spans or name in self.found.made:
+        if name not in self.found.spans or name in {**self.found.made, **self.found.inputs}:
             self.fail(f"{shown(name)} is not declared, or assigned twice")
         bits = self.found.spans[name][1]
         product = isinstance(formula, VerilogOperation) and formula.sign == "*"
+        if products != int(product):  # the width of an inner product depends on its context
+            self.fail(f"{name} is made of a product and other operations")
         if formula.bits > bits or (formula.bits < bits and not product):
             self.fail(f"{name} has {bits} bits and is made of {formula.bits}")
         self.found.made[name] = formula
@@ -260,9 +295,9 @@ class _Reader:
             self.take("=")
             entry = self.literal(self.take())
             self.take(";")
-            bits = entry.bits
-            if entries.setdefault(key, entry.value) != entry.value or entry.value >> bits:
-                self.fail(f"{name} has two entries {key}, or one that is too large")
+            bits = bits or entry.bits
+            if entries.setdefault(key, entry.value) != entry.value or entry.bits != bits:
+                self.fail(f"{name} has two entries {key}, or one of another width")
         if sorted(entries) != list(range(1 << index.bits)):
             self.fail(f"{name} lacks entries")
         values = tuple(entries[k] for k in range(len(entries)))
@@ -293,18 +328,24 @@ class _Reader:
         while not self.took("end"):
             name = self.take()
             self.take("<=")
-            formula = self.expression()
-            self.take(";")
             if name == "valid":
-                self.found.stages = formula.bits
-            else:
-                self.held[name] = formula
+                shifted = f"{{ valid [ {self.found.stages - 2} : 0 ] , valid_in }}"
+                self.control(name, shifted if self.found.stages > 1 else "valid_in")
+                continue
+            if name not in self.found.spans or name in self.held:
+                self.fail(f"register {shown(name)} is not declared, or assigned twice")
+            self.held[name] = self.expression()
+            self.take(";")
 
     def literal(self, text: str) -> Literal:
         match = _LITERAL.fullmatch(text)
-        if match is None:
+        base = _BASES[match[2]] if match else 0
+        if match is None or any(int(digit, 16) >= base for digit in match[3]):
             self.fail(f"{shown(text)} is not a constant")
-        return Literal(int(match[3], _BASES[match[2]]), int(match[1]))
+        value, bits = int(match[3], base), int(match[1])
+        if not bits or value >> bits:
+            self.fail(f"{text} has more than {bits} bits")
+        return Literal(value, bits)
 
     def expression(self) -> Formula:
         """Parse a conditional expression, or a binary one."""
@@ -323,11 +364,17 @@ class _Reader:
         ranks = (("|",), ("^", "~^"), ("&",), ("+",), ("*",))
         if level == len(ranks):
             return self.unary()
+        start = self.place
         found = self.binary(level + 1)
         while self.peek() in ranks[level]:
+            signed = self.is_signed(start)
             sign = self.take()
+            start = self.place
             other = self.binary(level + 1)
             if sign == "*":
+                if not (signed and self.is_signed(start)):
+                    self.fail("a product of words that are not signed")
+                self.products += 1
                 found = VerilogOperation("*", (found, other), found.bits + other.bits)
                 continue
             if other.bits != found.bits:
@@ -335,6 +382,11 @@ class _Reader:
             plain = VerilogOperation("^" if sign == "~^" else sign, (found, other), found.bits)
             found = VerilogOperation("~", (plain,), found.bits) if sign == "~^" else plain
         return found
+
+    def is_signed(self, start: int) -> bool:
+        """Tell whether the operand from a token up to the next token is signed."""
+        operand = [token for _, token in self.tokens[start : self.place] if token]
+        return operand[:1] == ["$signed"] or (len(operand) == 1 and operand[0] in self.signed)
 
     def unary(self) -> Formula:
         token = self.take()
@@ -349,14 +401,14 @@ class _Reader:
             return VerilogOperation("~", (part,), part.bits)
         if token in ("&", "|"):
             return VerilogOperation("all" if token == "&" else "any", (self.unary(),), 1)  # noqa: S105
-        if token == "$signed":  # noqa: S105
+        if token == "$signed" and self.peek() == "(":  # noqa: S105
             return self.unary()
         return self.literal(token) if "'" in token else self.reference(token)
 
     def braces(self) -> Formula:
         """Parse a concatenation or a replication."""
         if self.peek().isdigit():
-            count = int(self.take())
+            count = self.number()
             self.take("{")
             part = self.expression()
             self.take("}")
@@ -369,33 +421,29 @@ class _Reader:
         return Joined(tuple(reversed(parts)), sum(part.bits for part in parts))
 
     def reference(self, name: str) -> Formula:
-        if name in ("valid", "valid_in"):  # used only for the valid bits of a pipeline
-            return Literal(0, self.picked())
         if name not in self.found.spans:
             self.fail(f"{shown(name)} is not a signal")
         low, bits = self.found.spans[name]
         if not self.took("["):
             return Reference(name, low, bits)
-        high = first = int(self.take())
+        high = first = self.number()
         if self.took(":"):
-            first = int(self.take())
+            first = self.number()
         self.take("]")
         if not low <= first <= high < low + bits:
             self.fail(f"{name} has no bits {high} to {first}")
         return Reference(name, first, high - first + 1)
 
-    def picked(self) -> int:
-        """Parse a bit selection and return its number of bits."""
-        if not self.took("["):
-            return 1
-        high = low = int(self.take())
-        if self.took(":"):
-            low = int(self.take())
-        self.take("]")
-        return high - low + 1
-
     def read_through(self) -> None:
-        """Replace registers by their inputs, after a check of all delays."""
+        """Replace registers by their inputs, after a check of valid bits and of all delays."""
+        wanted = {f"input {name} 1" for name in CONTROLS[:3]}
+        wanted |= {"output valid_out 1", "valid", "valid_out", "initial"}
+        if sorted(self.controls) != (sorted(wanted) if self.found.stages else []):
+            self.fail("ports or statements of a pipeline are missing, or occur twice")
+        if missing := self.found.spans.keys() - {*self.found.made, *self.held, *self.found.inputs}:
+            self.fail(f"{min(missing)} is not assigned")
+        if driven := self.held.keys() & {**self.found.made, **self.found.inputs}.keys():
+            self.fail(f"register {min(driven)} is assigned twice")
         late: dict[str, int | None] = dict.fromkeys(self.found.inputs, 0)
         old = self.found.made
         sources: dict[str, Reference] = {}
@@ -411,6 +459,7 @@ class _Reader:
         if ends - {self.found.stages, None}:
             self.fail("delays of outputs differ from the number of stages of the module")
         self.found.made = {name: self.through(old[name], sources) for name in late if name in old}
+        self.found.claims = {word: x for word, x in self.found.claims.items() if x in old}
 
     def through(self, formula: Formula, sources: dict[str, Reference]) -> Formula:
         """Return a formula with registers replaced by their inputs."""
@@ -477,7 +526,8 @@ def read_gates(text: str, where: str = "Verilog") -> Netlist:
         for name, formula in module.made.items():
             bits = formula.parts if isinstance(formula, Joined) else (formula,)
             made = [_literal(bit, builder, known) for bit in bits]
-            known |= {Reference(name, k, 1): literal for k, literal in enumerate(made)}
+            low = module.spans[name][0]
+            known |= {Reference(name, k, 1): literal for k, literal in enumerate(made, low)}
         network = builder.build([known[bit] for bit in ports[1]])
     except KeyError as error:
         raise DataError(f"{shown(str(error))} is no gate, or is not made", where=where) from error

@@ -148,8 +148,10 @@ def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
     assert len(re.findall(r"^[^/].* \* ", found, re.MULTILINE)) == 1
     assert "$signed({~a[4], a[3:0], 1'b1})" in found
     assert holds(program, found)
-    for wrong in ("$signed({a[4], a[3:0], 1'b1})", "$signed({~a[4], a[3:0], 1'b0})"):
-        assert not holds(program, found.replace("$signed({~a[4], a[3:0], 1'b1})", wrong))
+    factor = "{~a[4], a[3:0], 1'b1}"
+    for wrong in ("{a[4], a[3:0], 1'b1}", "{~a[4], a[3:0], 1'b0}"):
+        assert not holds(program, found.replace(f"$signed({factor})", f"$signed({wrong})"))
+    assert not holds(program, found.replace(f"$signed({factor})", factor))  # unsigned
 
 
 def test_names_are_legal_and_no_word_of_the_language() -> None:
