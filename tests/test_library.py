@@ -201,6 +201,6 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
         loads=tuple(replace(made.loads[0], payload=float(k)) for k in range(33)),
     )
     with pytest.raises(
-        bc.UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"
+        bc.UsageError, match=r"33 loads in one design are about \d+ nodes.*--payload, su"
     ):
         export_texts(many, "blif")

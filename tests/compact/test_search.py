@@ -82,7 +82,7 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
     torques = terms_of(small_robot(1, 1))
-    usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
+    usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --acc"
     with pytest.raises(UsageError, match=usual):
         searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
     with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
