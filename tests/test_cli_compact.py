@@ -52,7 +52,7 @@ def test_paper_mode_says_which_tables_were_read(
     paper = ("compile", *SMALL, "--mode", "paper", "--minimizer", "isop", "--json")
     first, again = (run(*paper) for _ in range(2))
     assert "read from the store" not in first.err
-    assert "read from the store; to minimise them again:" in again.err
+    assert "read from the store; to minimise again:" in again.err
     one, other = (json.loads(result.out)["tables"] for result in (first, again))
     assert [item["name"] for item in one] == [f"T{j}{k}" for j in (1, 2) for k in range(1, 7)]
     assert [item["stored"] for item in (*one, *other)] == [False] * 12 + [True] * 12

@@ -125,7 +125,7 @@ def _paper(source: Robot | Problem, options: GivenOptions, output: Path | None) 
     if any(tables.values()):
         click.echo(
             f"{sum(tables.values())} of {len(tables)} tables read from the store; to minimise "
-            "them again: --minimizer, --deadline",
+            "again: --minimizer",
             err=True,
         )
 

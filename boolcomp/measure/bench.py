@@ -349,6 +349,8 @@ def _sweep(bench: Bench, *, brief: bool = False) -> str:
         return ""
 
     def marked(row: Timing) -> str:
+        if row.wrong:
+            return "WRONG"
         return _ns(row.least) + ("*" if row.break_even == row.batch else "")
 
     columns = [ResultColumn("name", "ns per sample, one core", left=True)]
