@@ -6,13 +6,12 @@ and of the compiler are imported when they are used, so that loaded programs sta
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
 
-from boolcomp.base.errors import DataWarning, UsageError, require_name, shown, spelled, whole
+from boolcomp.base.errors import UsageError, require_name, shown, spelled, warn, whole
 from boolcomp.base.files import temporary_folder, write_output
 from boolcomp.base.results import Results
 from boolcomp.base.workers import all_cores
@@ -494,5 +493,5 @@ def area(
         program, load, families, [level], stages=pipeline, dsp=dsp, seeds=seeds
     )
     for sentence in skipped:
-        warnings.warn(f"skipped: {sentence}", DataWarning, stacklevel=2)
+        warn(f"skipped: {sentence}")
     return Results(fpga.COLUMNS, found)

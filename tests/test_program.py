@@ -92,6 +92,9 @@ def test_loads_of_a_family_keep_their_graphs_and_its_errors_are_the_worst_of_all
     assert [load.graph for load in both.loads] == [arm.graph] * 2
     assert both.errors["tau1"].rms == 99.0
     assert both.errors["tau1"].sampled_max == arm.errors["tau1"].sampled_max
+    with pytest.raises(bc.UsageError, match=r"unknown output 'tau_1'") as wrong:
+        both.errors["tau_1"]
+    assert "did you mean 'tau1'" in str(wrong.value.hint)
     unknown = tuple(replace(output, errors=None) for output in worse)
     silent = replace(heavy, loads=(replace(heavy.loads[0], outputs=unknown),))
     assert family_of([arm, silent]).errors == {}

@@ -114,8 +114,9 @@ def test_python_is_warned_of_what_is_beyond_words_and_stops() -> None:
          r"beyond the joints.* 2 % of a turn \(with word_range: at all\) the logic is free"),
         (held, [1.0, 2.0], [0.5, 0], "stops: their torques are not what they seem"),
     ):  # fmt: skip
-        with pytest.warns(bc.SaturationWarning, match=sentence):
+        with pytest.warns(bc.SaturationWarning, match=sentence) as seen:
             made.torques(q, qd, [0, 0])
+        assert seen[0].filename == __file__  # the caller's line, not one of the package
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         program.torques([1.0, 2.0], [0, 0], [0, 0])

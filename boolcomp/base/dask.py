@@ -17,11 +17,10 @@ import logging
 import math
 import socket
 import time
-import warnings
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError, cut
+from boolcomp.base.errors import BoolcompError, DataError, UsageError, cut, warn
 from boolcomp.base.files import temporary_folder
 from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Processes, Worker, WorkerLostError
 
@@ -179,7 +178,7 @@ def of_address(address: str, named: str) -> Dask:
         client = closing.enter_context(_client(distributed, address, given))
         if not client.nthreads():
             text = f"{address}: the cluster has no workers yet: work begins when one is there"
-            warnings.warn(text, DataWarning, stacklevel=3)
+            warn(text)
         return Dask(client, closing.pop_all())
 
 

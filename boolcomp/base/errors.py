@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import math
+import os
 import re
 import reprlib
+import warnings
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -85,6 +89,17 @@ class SaturationWarning(DataWarning):
 
     `warnings.simplefilter("ignore", boolcomp.SaturationWarning)` turns it off.
     """
+
+
+_PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
+
+
+def warn(text: str, category: type[DataWarning] = DataWarning) -> None:
+    """Issue a warning at the innermost line outside this package."""
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level if frame else 2)
 
 
 class _Shown(reprlib.Repr):

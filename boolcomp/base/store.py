@@ -39,6 +39,7 @@ from boolcomp.base.errors import (
     cut,
     shown,
     suggestion,
+    warn,
 )
 from boolcomp.base.files import (
     MOST_BYTES,
@@ -164,7 +165,7 @@ def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) ->
         write_text(path, text, durable=durable)
     except DataError as error:
         if complaint:
-            warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
+            warn(f"{complaint}: {error}")
         return False
     return True
 
@@ -260,7 +261,7 @@ def _fallback(why: str) -> Path:
         folder = Path(tempfile.mkdtemp(prefix="boolcomp-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     collect(folder)
-    warnings.warn(f"{why}: results are kept in {folder}", DataWarning, stacklevel=3)
+    warn(f"{why}: results are kept in {folder}")
     return folder
 
 
@@ -392,7 +393,7 @@ def find(
             except DAMAGE as error:
                 if complaint:
                     told = complaint.format(path=entry, error=error)
-                    warnings.warn(told, DataWarning, stacklevel=3)
+                    warn(told)
             else:
                 yield value
 
@@ -405,7 +406,7 @@ def put(
         made = place.write(name, text, stem)
     except DataError as error:
         if complaint:
-            warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
+            warn(f"{complaint}: {error}")
         return None
     if not place.trusted:
         attest(name, text)
@@ -518,7 +519,7 @@ class Bucket:
         _failures[self.address] = failures
         if failures >= MOST_FAILURES and self.address not in _failed:
             _failed[self.address] = why
-            warnings.warn(f"{self.address}: {why}: it is not used", DataWarning, stacklevel=5)
+            warn(f"{self.address}: {why}: it is not used")
             raise MissingError(why, where=self.address)
         raise DataError(why, where=self.address)
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from boolcomp.base.errors import (
     DataError,
-    DataWarning,
     cut,
     listing,
     parse_toml,
     shown,
     suggestion,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class TomlTable:
         raise DataError(f"{label}{problem}", hint, where=self.line(key))
 
     def warn(self, key: str, problem: str) -> None:
-        warnings.warn(f"{self.at(key)}: {problem}", DataWarning, stacklevel=4)
+        warn(f"{self.at(key)}: {problem}")
 
     def at(self, key: str) -> str:
         return f"{self.line(key)}: {self.path}{cut(key)}"

@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 import os
-import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -26,11 +25,11 @@ import numpy as np
 from boolcomp.base.errors import (
     NO_CONES,
     DataError,
-    DataWarning,
     is_there,
     missing_package,
     parse_json,
     short,
+    warn,
 )
 from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.store import (
@@ -382,9 +381,7 @@ def proved(
     bounds are tight if that takes little counted work (see `usual_grade`).
     """
     if not is_there("python-flint"):
-        warnings.warn(
-            f"no bound can be proved: {missing_package('python-flint')}", DataWarning, stacklevel=2
-        )
+        warn(f"no bound can be proved: {missing_package('python-flint')}")
         return None
     from boolcomp.proof.bound.graded import met_with_checker  # noqa: PLC0415 (as below)
 
@@ -623,7 +620,7 @@ class ResultStore:
         def read(entry: Entry, text: str) -> StoredResult:
             document = _document(entry, text)
             if "cones" in document:
-                warnings.warn(f"{entry}: {NO_CONES}", DataWarning, stacklevel=2)
+                warn(f"{entry}: {NO_CONES}")
                 raise MissingError
             if document.get("same") == self.demand.exact.key:
                 return self._same(prove)

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import math
 import re
-import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from html import escape
@@ -18,12 +17,12 @@ import numpy as np
 from boolcomp.base.errors import (
     BoolcompError,
     DataError,
-    DataWarning,
     UsageError,
     listing,
     require_name,
     shown,
     suggestion,
+    warn,
 )
 from boolcomp.base.pages import (
     Alternatives,
@@ -526,7 +525,7 @@ def _warn_of_limits(robot: Robot, trajectory: Trajectory) -> None:
     """Warn if a trajectory leaves the joints' ranges, or seems to be in degrees."""
     angles = AngleInputs((numbered("q", robot.joints),), angles_of(robot_problem(robot, "gravity")))
     if question := degrees_question(angles.largest([trajectory.q])):
-        warnings.warn(f"trajectory {trajectory.name}: {question}", DataWarning, stacklevel=4)
+        warn(f"trajectory {trajectory.name}: {question}")
     kinds = (
         ("position", trajectory.q),
         ("velocity", trajectory.qd),
@@ -543,7 +542,7 @@ def _warn_of_limits(robot: Robot, trajectory: Trajectory) -> None:
                 beyond.append(f"{kind}_range of joint {k + 1}")
     if beyond:
         text = f"trajectory {trajectory.name} leaves {listing(beyond)}: words saturate"
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warn(text)
 
 
 def modes_of(text: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -16,11 +15,11 @@ import numpy as np
 from boolcomp.base import VERSION
 from boolcomp.base.errors import (
     DataError,
-    DataWarning,
     UsageError,
     parse_json,
     require_name,
     shown,
+    warn,
 )
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.base.store import find, keep, sealed, unsealed, user_cache
@@ -710,7 +709,7 @@ def _rows(
         except (DataError, UsageError) as error:
             if request.modes == ("paper",):
                 raise
-            warnings.warn(f"{bits} bits, paper mode: {error}", DataWarning, stacklevel=2)
+            warn(f"{bits} bits, paper mode: {error}")
             continue
         for extra in request.extra:
             plan = _widened(terms, paper, extra)
@@ -732,11 +731,9 @@ def _paper_rows(
     covers = _covers(plan, request, store)
     if covers is None and plan.options.rounding == "faithful":
         why = _too_wide(plan, request.widest).values() if request.recipe else ["--no-logic"]
-        warnings.warn(
+        warn(
             f"{plan.options.bits} bits, m + {extra}: faithful tables are defined by their covers, "
-            f"and there are none: {'; '.join(why)}",
-            DataWarning,
-            stacklevel=2,
+            f"and there are none: {'; '.join(why)}"
         )
         return ()
     words = cover_words(covers or ())
@@ -772,7 +769,7 @@ def _compact_rows(
     try:
         compiled = compile_compact(samples.problem, choices)
     except UsageError as error:  # the rows of paper mode are still reported
-        warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
+        warn(f"{bits} bits, compact mode: {error}")
         return ()
     (built,) = compiled.built
     looks: list[Look] = []

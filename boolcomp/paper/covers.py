@@ -10,13 +10,12 @@ only for covers made by this user; covers from other users are used without such
 from __future__ import annotations
 
 import hashlib
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from boolcomp.base import VERSION
-from boolcomp.base.errors import DataError, DataWarning
+from boolcomp.base.errors import DataError, warn
 from boolcomp.base.store import (
     attest,
     find,
@@ -214,7 +213,7 @@ def make_covers(
         try:
             store.keep(entry, recipe, cover)
         except DataError as error:
-            warnings.warn(f"a cover is not cached: {error}", DataWarning, stacklevel=2)
+            warn(f"a cover is not cached: {error}")
         made += _points(entry.table)
         done(entry, made, points)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)

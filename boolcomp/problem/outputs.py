@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from boolcomp.base.errors import require_name, suggestion
+from boolcomp.base.errors import require_name, suggestion, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
@@ -44,6 +46,17 @@ class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
 
     def __repr__(self) -> str:
         return repr(np.asarray(self))
+
+
+class ByName(dict[str, T]):
+    """Values by the names of things of a kind; the error of a wrong name has the nearest one."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, name: str) -> T:
+        raise unknown(self._kind, name, self)
 
 
 def with_names(values: NDArray[Any], names: Sequence[str]) -> NamedOutputs:

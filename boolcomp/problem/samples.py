@@ -15,7 +15,6 @@ import io
 import re
 import struct
 import sys
-import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ from numpy.lib.format import read_array_header_1_0, read_array_header_2_0
 
 from boolcomp.base.errors import (
     DataError,
-    DataWarning,
     cells_of,
     listing,
     other_separator,
@@ -36,6 +34,7 @@ from boolcomp.base.errors import (
     unclosed,
     unknown,
     unquoted,
+    warn,
 )
 from boolcomp.base.files import is_stream, output_file, regular_file, unreadable
 
@@ -366,7 +365,7 @@ class _NpySink:
     def write(self, values: Floats, times: Times | None = None) -> None:
         if times is not None and not self.count:
             text = f"the column {times.name} is left out: only CSV keeps it"
-            warnings.warn(text, DataWarning, stacklevel=2)
+            warn(text)
         self.count += len(values)
         self.stream.write(np.ascontiguousarray(values, dtype="<f8").tobytes())
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import math
 import os
-import warnings
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import cache
 from html import escape
@@ -24,7 +23,6 @@ from boolcomp.base import VERSION as BOOLCOMP
 from boolcomp.base.documents import written
 from boolcomp.base.errors import (
     DataError,
-    DataWarning,
     SaturationWarning,
     UsageError,
     listing,
@@ -32,6 +30,7 @@ from boolcomp.base.errors import (
     number,
     short,
     short_above,
+    warn,
 )
 from boolcomp.base.files import exchange, folder_of, sync_folder, temporary_folder, write_text
 from boolcomp.base.results import html_table
@@ -60,7 +59,7 @@ from boolcomp.logic.adders import (
     word_of,
 )
 from boolcomp.logic.network import Builder, copied, render_network
-from boolcomp.problem.outputs import with_names
+from boolcomp.problem.outputs import ByName, with_names
 from boolcomp.problem.problem import AngleInputs, Group, collect_arrays, degrees_question
 from boolcomp.problem.word_codes import CodeKind  # noqa: TC001 (read by get_type_hints)
 from boolcomp.problem.words import Interval, Zero
@@ -907,7 +906,7 @@ class Program:
     @property
     def errors(self) -> dict[str, OutputErrors]:
         """The errors by output, the largest over all loads; unmeasured outputs are left out."""
-        known = {}
+        known: ByName[OutputErrors] = ByName("output")
         for outputs in zip(*(load.outputs for load in self.loads), strict=True):
             found = [output.errors for output in outputs if output.errors is not None]
             if len(found) == len(self.loads):
@@ -1011,7 +1010,7 @@ class Program:
             self._ask_degrees(given)
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
-            warnings.warn(text, SaturationWarning, stacklevel=2)
+            warn(text, SaturationWarning)
         return with_names(found.values, self.returned.members)
 
     torques = __call__  # for programs of robots
@@ -1030,7 +1029,7 @@ class Program:
         """Warn once about angles that look like degrees."""
         if question := degrees_question(self._angles.largest(given)):
             self._asked.append(question)
-            warnings.warn(f"{self.name}: {question}", DataWarning, stacklevel=3)
+            warn(f"{self.name}: {question}")
 
     def _meaning(self, found: Evaluation) -> str:
         """Return the effect of values beyond words or stops on the outputs."""

@@ -15,7 +15,6 @@ import os
 import shutil
 import threading
 import time
-import warnings
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,11 +26,11 @@ import numpy as np
 
 from boolcomp.base.errors import (
     DataError,
-    DataWarning,
     UsageError,
     listing,
     require_name,
     spelled,
+    warn,
 )
 from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, sync_folder, telling
 from boolcomp.base.workers import ALONE, LazyExecutor, Workers, completed
@@ -494,7 +493,7 @@ def evaluate_files(
         shutil.rmtree(folder, ignore_errors=True)
         totals = _summed(job, loaded.chosen(payload).outputs, journal, len(plan), resumed)
     if totals.question:
-        warnings.warn(f"{source}: {totals.question}", DataWarning, stacklevel=2)
+        warn(f"{source}: {totals.question}")
     return totals
 
 

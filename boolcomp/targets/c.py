@@ -28,7 +28,7 @@ from boolcomp.targets.target import (
 from boolcomp.words.costs import MACHINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
@@ -151,9 +151,11 @@ def _in_drive_units(made: NamedOutput, code: Code, name: str) -> Iterator[str]:
 WIDEST_FIELD = 32
 
 
-def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]:
+def loads_of(
+    program: Program, load: float | None, keywords: Iterable[str] = ()
+) -> Iterator[tuple[str, Load]]:
     """Yield the selected loads, each with the name of its files and function."""
-    names = Names(C_WORDS)
+    names = Names([*C_WORDS, *keywords])
     if load is not None or len(program.loads) == 1:
         yield names.new(program.name, "program"), program.load(load)
         return

@@ -220,7 +220,7 @@ ENTRIES = 16
 def export_python(program: Program, load: float | None, options: ExportOptions) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
-    for name, one in loads_of(program, load):
+    for name, one in loads_of(program, load, PYTHON_KEYWORDS):
         if options.level == "gates" or (options.level is None and one.graph is None):
             files[f"{name}.py"] = _python_bits(program, one, name)
         else:
@@ -302,7 +302,7 @@ TYPES = {8: "Int8Array", 16: "Int16Array", 32: "Int32Array", 64: "Float64Array"}
 def export_javascript(program: Program, load: float | None, options: ExportOptions) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
-    for name, one in loads_of(program, load):
+    for name, one in loads_of(program, load, JAVASCRIPT_KEYWORDS):
         gates = options.level == "gates" or (options.level is None and one.graph is None)
         write = _javascript_bits if gates else _javascript_words
         files[f"{name}.mjs"] = write(program, one, name)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import stat
 import sys
-import warnings
 from array import array
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, DataWarning, listing, suggestion
+from boolcomp.base.errors import DataError, listing, suggestion, warn
 from boolcomp.base.files import unreadable
 from boolcomp.twolevel.cubes import Cubes, Shape, pack, points_of, unpack
 from boolcomp.twolevel.function import Function, in_phase
@@ -145,7 +144,7 @@ def read(path: Path) -> Pla:
         raise DataError(f"larger than the maximum of {MOST_BYTES >> 20} MiB", where=path)
     pla = parse(data, str(path))
     for note in pla.notes:
-        warnings.warn(f"{path}: {note}", DataWarning, stacklevel=2)
+        warn(f"{path}: {note}")
     return pla
 
 

@@ -312,6 +312,11 @@ def test_bits_beyond_those_of_a_word_are_cut_off() -> None:
     assert np.array_equal(far, run_python(text, words))
 
 
+def test_a_program_named_as_a_keyword_of_its_language_gets_another_name() -> None:
+    for name, target in (("lambda", "python"), ("typeof", "javascript")):
+        assert f" {name}_2(" in only(replace(tiny(), name=name), target, GATES)
+
+
 def test_every_load_is_a_file_of_its_own_words() -> None:
     family = kept("export-loads")
     words = words_of(family, 500)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import (
-    DataWarning,
     UsageError,
     spelled,
     suggestion,
     unknown,
+    warn,
 )
 from boolcomp.base.files import is_file, read_text, shipped, similar_names
 from boolcomp.problem.robot import xml
@@ -69,7 +68,7 @@ def load_arm(text: str, *, right_angles: bool = False) -> Arm | None:
     if match is None:
         return None
     arm = load_urdf(match[1], match[2] or None, match[3] or None, right_angles=right_angles)
-    warnings.warn(f"{text}: {'; '.join(arm.notes)}", DataWarning, stacklevel=3)
+    warn(f"{text}: {'; '.join(arm.notes)}")
     return arm
 
 
