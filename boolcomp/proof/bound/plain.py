@@ -120,7 +120,10 @@ class Forward:
         read = Read(*line, self.words_reached(table, line[1]))
         both = (*words.words, *(words.product or ()))
         self.entries |= {word: looked_up(self.graph, word, read) for word in both}
-        return table_known(table, source, read, computed_values(self.graph, words, read))
+        key, known = (place, source, read.words.tobytes()), self.sketched.tables_known
+        if key not in known:
+            known[key] = table_known(table, source, read, computed_values(self.graph, words, read))
+        return known[key]
 
     def words_reached(self, table: Table, line: WordLine) -> Words:
         """Return the possible words of a table's source."""

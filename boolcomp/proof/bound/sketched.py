@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch import Sketch
     from boolcomp.problem.problem import Problem
     from boolcomp.proof.bound.balls import Enclosure
+    from boolcomp.proof.bound.tables import Enclosures
     from boolcomp.words.graph import WordGraph
 
 
@@ -107,6 +108,9 @@ class SketchedGraph:
     places: tuple[NodeWords, ...]
     ranges: Mapping[int, InputRange] = field(hash=False)
     results: tuple[DecodedOutput, ...]
+    tables_known: dict[Any, Enclosures] = field(  # enclosures of tables; restrictions share them
+        default_factory=dict, compare=False, repr=False
+    )
 
     def rest(self, column: int) -> dict[str, Enclosure] | None:
         """Return the enclosures of inputs where the word of an output may be held at zero."""
