@@ -278,6 +278,7 @@ def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
 
 
 _LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
+PLACEABLE = r"delete t:$scopeinfo"  # cells that nextpnr before 0.7 does not know
 TARGET_CLOCK = 250  # MHz, a target for nextpnr that it may miss
 
 
@@ -376,7 +377,7 @@ def _read(family: Device, *files: str) -> str:
 
 def _framed(family: Device, folder: Path, *, dsp: bool) -> None:
     script = [_read(family, "core.v", "frame.v"), _synthesis(family, FRAME, dsp=dsp)]
-    _run(needed("yosys"), [*script, "write_json frame.json"], folder)
+    _run(needed("yosys"), [*script, PLACEABLE, "write_json frame.json"], folder)
 
 
 def _run(yosys: FpgaTool, script: list[str], folder: Path) -> str:
@@ -628,7 +629,7 @@ def _as_wires(kinds: list[str], family: Device) -> str:
 def _synthesise_top(family: Device, folder: Path) -> CellCounts:
     script = [
         "read_rtlil core.il", "read_verilog top.v", family.synthesis.format(top=TOP),
-        "tee -q -o top.json stat -json", "write_json placed.json",
+        "tee -q -o top.json stat -json", PLACEABLE, "write_json placed.json",
     ]  # fmt: skip
     needed("yosys").run(["-p", "; ".join(script)], folder)
     return counted(cell_kinds((folder / "top.json").read_text("utf-8")), family)
