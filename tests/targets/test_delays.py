@@ -2,8 +2,8 @@
 
 import pytest
 
-from boolcomp.base.errors import UsageError
-from boolcomp.targets.delays import DELAYS, delays_of
+from boolcomp.base import UsageError
+from boolcomp.targets import DELAYS, delays_of
 
 
 @pytest.mark.parametrize("device", DELAYS)
