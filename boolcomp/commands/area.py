@@ -43,7 +43,7 @@ def command(
     from boolcomp.commands.output import progress
     from boolcomp.measure.fpga import COLUMNS, areas, device
     from boolcomp.program.files import load_program
-    from boolcomp.targets.target import MOST_STAGES
+    from boolcomp.targets.stages import MOST_STAGES
 
     chosen = [one.strip() for one in levels.split(",")]
     for level in chosen:

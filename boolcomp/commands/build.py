@@ -39,7 +39,8 @@ def command(program: str, *, name: str, output: Path, load: float | None, pipeli
     from boolcomp.measure.fpga import board, built, sources
     from boolcomp.program.files import load_program
     from boolcomp.targets.board import BAUD
-    from boolcomp.targets.target import MOST_STAGES, ExportOptions
+    from boolcomp.targets.stages import MOST_STAGES
+    from boolcomp.targets.target import ExportOptions
 
     one = board(name)
     within("--pipeline", pipeline, 1, MOST_STAGES)

@@ -52,8 +52,8 @@ def command(
     """
     from boolcomp.base.errors import masses
     from boolcomp.program.files import load_program, with_loads
+    from boolcomp.targets.stages import MOST_STAGES
     from boolcomp.targets.target import (
-        MOST_STAGES,
         ExportOptions,
         checked_level,
         export_texts,
