@@ -66,12 +66,36 @@ class ClockGoal:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A planned pipeline: stages, registers, tables (0: words), estimated clock in MHz."""
+    """A pipeline for a clock in MHz: stages, registers, tables (0: not known), MHz reached.
 
+    `reached` is estimated by delays, or by nextpnr if the pipeline is `placed`.
+    """
+
+    clock: float
     stages: int
     flip_flops: int
     luts: int
-    clock: float
+    reached: float
+    placed: bool = False
+
+    @property
+    def document(self) -> dict[str, float | None]:
+        """The figures by the names of `boolcomp area`."""
+        estimate = ("estimated_mhz", "fmax_mhz")[self.placed]
+        return {
+            "clock_mhz": self.clock, "stages": self.stages, "luts": self.luts or None,
+            "ff": self.flip_flops, "latency_ns": 1e3 * self.stages / self.clock,
+            estimate: self.reached,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        luts = f"{self.luts} look-up tables, " if self.luts else ""
+        how = "nextpnr" if self.placed else "estimated before place and route"
+        return (
+            f"{self.stages} stages, {1e3 * self.stages / self.clock:.1f} ns at "
+            f"{short(self.clock, 4)} MHz; {luts}{self.flip_flops} flip-flops\n"
+            f"maximum clock {self.reached:.0f} MHz ({how})"
+        )
 
 
 class TimedFiles(dict[str, "str | bytes"]):

@@ -555,7 +555,7 @@ def _export(
     files = TimedFiles()
     if goal:
         registers = stages + sum(one.bits for one in module.registers)
-        files.timing = Timing(stages, registers, luts, module.clock)
+        files.timing = Timing(goal.clock, stages, registers, luts, module.clock)
         notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
     files[f"{name}{printer.ending}"] = printer(module, options.luts).text(design, notes)
     if options.test_bench:

@@ -99,7 +99,7 @@ class Target:
             raise UsageError(f"{self.about} has no registers", "leave out --pipeline")
         if options.test_bench and not self.benched:
             raise UsageError(f"there is no test bench for {self.about}", "leave out --test-bench")
-        options = self._on_device(options)
+        options = self.on_device(options)
         if options.luts and not self.mapped:
             raise UsageError(f"{self.about} is not written as look-up tables", "leave out --luts")
         if options.luts and options.level == "words":
@@ -114,8 +114,8 @@ class Target:
         files: Files = write(program, load, options)
         return files
 
-    def _on_device(self, options: ExportOptions) -> ExportOptions:
-        """Return the options with the look-up tables of the device."""
+    def on_device(self, options: ExportOptions) -> ExportOptions:
+        """Return the options with the look-up tables of the device; refuse contradictions."""
         if options.clock and not self.pipelined:
             raise UsageError(f"{self.about} has no clock", "leave out --clock")
         if options.clock and options.pipeline:
