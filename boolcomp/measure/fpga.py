@@ -176,6 +176,9 @@ DEVICES = {
         Device("lut6", "tables of six inputs", 6, "synth -flatten -lut 6 -top {top}"),
     )
 }  # fmt: skip
+DEVICES["up5k"] = replace(
+    DEVICES["ice40"], name="up5k", about="Lattice iCE40 UP5K", part=("--up5k", "--package", "sg48")
+)
 
 
 def device(name: str) -> Device:

@@ -59,6 +59,7 @@ class Delays:
 
 DELAYS = {  # register, look-up table, carry: in, next, out; wires: route, detour, growth
     "ice40": Delays("Lattice iCE40 HX8K", 4, 540, 404, 255, 149, 587, 720, 900, 0.0),
+    "up5k": Delays("Lattice iCE40 UP5K", 4, 1390, 1232, 675, 277, 1900, 1500, 2000, 0.0),
     "ecp5": Delays("Lattice ECP5-25F, speed grade 6", 4, 655, 237, 447, 36, 443, 800, 900, 0.0),
     # Cells: Project X-Ray's database of Artix-7 (CLBLL_L.sdf, slow corner). Wires: assumed.
     "xilinx7": Delays("AMD Artix-7", 6, 400, 124, 650, 29, 313, 650, 600, 0.05, fitted=False),
