@@ -9,6 +9,7 @@ signal that is read n stages later needs n registers of its width.
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_STAGES = 64
+MOST_PAIRS = 300_000  # of a linear program: a minute
 SWEEPS = 40  # over all signals; usually few sweeps change anything
 NEVER = 1 << 60
 
@@ -84,7 +86,8 @@ def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
 class StagePlan:
     """The possible stages of signals; `longest` is a stage delay, by default the least sufficient.
 
-    With `fewest` the bits that are held are the fewest for this delay, else few.
+    With `fewest` the bits that are held are the fewest for this delay, else few, as in designs that
+    are too large.
     """
 
     def __init__(
@@ -104,7 +107,9 @@ class StagePlan:
         if count < 2 or readers.first == readers.size:
             return [0] * (readers.size - readers.first)
         if self.fewest:
-            return _fewest(readers, count, self.longest)[readers.first :]
+            pairs = list(islice(_apart(readers, self.longest), MOST_PAIRS))
+            if len(pairs) < MOST_PAIRS:
+                return _fewest(readers, count, pairs)[readers.first :]
         best: tuple[int, list[int]] | None = None
         for stages, later in _beginnings(readers, count, self.longest):
             cost = _refine(readers, stages, count, self.longest, later=later)
@@ -261,9 +266,12 @@ def _gain(readers: Readers, places: list[int], k: int, target: int, end: int) ->
 # --------------------------------------------------------------------------------------------------
 
 
-def _fewest(readers: Readers, count: int, longest: int) -> list[int]:
-    """Return the stages of all signals with the fewest registers, the earliest of equals."""
-    size, rows = readers.size, list(_apart(readers, longest))
+def _fewest(readers: Readers, count: int, rows: list[tuple[int, int, int]]) -> list[int]:
+    """Return the stages of all signals with the fewest registers, the earliest of equals.
+
+    `rows` are the pairs of signals in different stages.
+    """
+    size = readers.size
     held = np.zeros(2 * size)  # the cost of a stage: of a signal, of its last use
     for signal in range(CONSTANTS, size):
         users, width = readers.users[signal], readers.widths[signal]
@@ -290,6 +298,9 @@ def _apart(readers: Readers, longest: int) -> Iterator[tuple[int, int, int]]:
             del found[begin]
             yield begin, signal, 1
         found[signal] = readers.delays[signal]
+        for operand in readers.operands[signal]:
+            if readers.users[operand] and readers.users[operand][-1] == signal:
+                paths[operand] = {}  # not read again
 
 
 def _earliest(rows: NDArray[Any], cost: NDArray[Any], upper: NDArray[Any]) -> list[int]:
