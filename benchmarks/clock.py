@@ -5,8 +5,8 @@
 
 The 2R is planned as tables and as words, the PUMA 560 for 140 MHz on an HX8K in at most 2900
 tables. The pipeline with its bench runs in Icarus Verilog first. Clocks are estimates of nextpnr,
-the median of three seeds and the best. Flip-flops of a number of stages by moves of single signals
-(`--pipeline`) stand beside the fewest, by a linear program (`--clock`), for the same stage depth.
+the median of three seeds and the best. Flip-flops by moves of single signals (`--pipeline`) are
+compared with the fewest, by a linear program (`--clock`), for the same stages and stage depth.
 Exits with 1 where a goal is missed.
 """
 
@@ -37,7 +37,7 @@ SEEDS = 3
 
 
 class Case(NamedTuple):
-    """A program, its level, device, clock in MHz, and the most tables that are asked (0: any)."""
+    """A program, its level, device, clock in MHz, and its most tables (0: any)."""
 
     name: str
     program: Program
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 def checked(case: Case) -> float:
-    """Simulate the pipeline beside the program; return the clock that its delays promise."""
+    """Simulate the pipeline with its bench; return the estimated clock."""
     one = next(x for x in SIMULATIONS if x.tool == "iverilog" and x.pipeline)
     if shutil.which(one.tool) is None:
         sys.exit("Icarus Verilog was not found")

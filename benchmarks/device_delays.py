@@ -5,9 +5,9 @@
 
 Designs of `FITTED` (tables and words in several stages) and sums between registers are placed and
 routed. Delays of cells are means over the critical paths; wires are fitted by least squares. The
-designs of `HELD_OUT` are predicted only: by the parts of their own critical path, which tests the
-delays, and by the levels of a stage, which are all that `--clock` knows. The row of Xilinx is not
-fitted: its cells are from a public database.
+designs of `HELD_OUT` are predicted only, in two ways: by the parts of their own critical path, and by
+the levels of a stage, as `--clock` does. The row of Xilinx is not fitted: its cells are from a
+public database.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def written(name: str, row: Delays) -> None:
 
 
 def main() -> None:
-    """Fit devices, and print what is predicted of other designs."""
+    """Fit devices, and print the errors of predictions."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("devices", nargs="*", default=["ice40", "up5k", "ecp5"])
     parser.add_argument("--write", action="store_true")
