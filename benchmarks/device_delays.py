@@ -5,9 +5,9 @@
 
 Designs of `FITTED` (tables and words in several stages) and sums between registers are placed and
 routed. Delays of cells are means over the critical paths; wires are fitted by least squares. The
-designs of `HELD_OUT` are predicted only, in two ways: by the parts of their own critical path, and by
-the levels of a stage, as `--clock` does. The row of Xilinx is not fitted: its cells are from a
-public database.
+designs of `HELD_OUT` are predicted only, in two ways: by the parts of their own critical path,
+and by the levels of a stage, as `--clock` does. The row of Xilinx is not fitted: its cells are from
+a public database.
 """
 
 from __future__ import annotations
