@@ -231,7 +231,7 @@ class CompiledProgram(Program):
     def export(
         self, path: str | Path, target: str | None = None, *, load: float | None = None,
         level: str | None = None, pipeline: int = 0, luts: int = 0, test_bench: bool = False,
-        cocotb: bool = False,
+        cocotb: bool = False, clock: float | str = 0, device: str = "",
     ) -> list[Path]:  # fmt: skip
         """Write the program for other tools, by the ending of `path`; return the files' paths.
 
@@ -247,7 +247,8 @@ class CompiledProgram(Program):
 
         return targets.export(
             self, target or targets.target_of(path), path, load=load, level=level,
-            pipeline=pipeline, luts=luts, test_bench=test_bench, cocotb=cocotb,
+            pipeline=pipeline, luts=luts, test_bench=test_bench, cocotb=cocotb, clock=clock,
+            device=device,
         )  # fmt: skip
 
     @spelled
@@ -473,12 +474,13 @@ def simulate(
 def area(
     program: Program, on: str | Sequence[str] = ("ice40", "ecp5", "xilinx7", "lut4", "lut6"), *,
     level: str = "luts", load: float | None = None, pipeline: int = 0, dsp: bool = False,
-    seeds: int = 1,
+    seeds: int = 1, clock: float | str = 0, close: bool = False,
 ) -> Results:  # fmt: skip
     """Return a table of FPGA cells: a row for each family or size of look-up tables in `on`.
 
     Yosys synthesises; nextpnr estimates the clock in MHz, as the median of its `seeds` (0: none).
-    lut4 and lut6 are counted by boolcomp's own mapping. A missing tool is a `DataWarning`.
+    lut4 and lut6 are counted by boolcomp's own mapping. A missing tool is a `DataWarning`. With a
+    `clock` the stages follow from it; nextpnr corrects them with `close`.
 
     >>> import boolcomp as bc
     >>> found = bc.area(bc.compile("machado-2r", bits=8), on="lut4")
@@ -486,12 +488,14 @@ def area(
     [458]
     """
     from boolcomp.measure import fpga  # noqa: PLC0415 (start-up time)
+    from boolcomp.targets import megahertz  # noqa: PLC0415 (start-up time)
 
     require_name("level", level, ("gates", "luts", "words"))
     families = [fpga.device(one) for one in ([on] if isinstance(on, str) else on)]
     found, skipped = fpga.areas(
-        program, load, families, [level], stages=pipeline, dsp=dsp, seeds=seeds
-    )
+        program, load, families, [level], stages=pipeline, dsp=dsp, seeds=seeds,
+        clock=megahertz(clock) if clock else 0.0, close=close,
+    )  # fmt: skip
     for sentence in skipped:
         warn(f"skipped: {sentence}")
     return Results(fpga.COLUMNS, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,10 +11,12 @@ from boolcomp.base.files import check_place, outputs
 from boolcomp.commands.options import (
     FILES,
     FilePath,
+    clock_option,
     completes,
     json_option,
     payload_option,
     print_result,
+    refuse_given,
     within,
 )
 
@@ -27,8 +30,11 @@ from boolcomp.commands.options import (
 @click.option(
     "--pipeline", default=8, show_default=True, help="Pipeline stages of the core, at least 1."
 )
+@clock_option
 @json_option
-def command(program: str, *, name: str, output: Path, load: float | None, pipeline: int) -> None:
+def command(
+    program: str, *, name: str, output: Path, load: float | None, pipeline: int, clock: float
+) -> None:
     """Build a bitstream of PROGRAM (a folder made by compile), with registers over a UART.
 
     The sources are written next to the bitstream: NAME_core.v, NAME_top.v, the pins, and NAME_tb.v,
@@ -39,10 +45,15 @@ def command(program: str, *, name: str, output: Path, load: float | None, pipeli
     from boolcomp.measure.fpga import board, built, sources
     from boolcomp.program.files import load_program
     from boolcomp.targets.board import BAUD
-    from boolcomp.targets.target import MOST_STAGES, ExportOptions
+    from boolcomp.targets.stages import MOST_STAGES
+    from boolcomp.targets.target import ExportOptions
 
     one = board(name)
     within("--pipeline", pipeline, 1, MOST_STAGES)
+    options = ExportOptions("gates", pipeline, luts=4)
+    if clock:
+        refuse_given(click.get_current_context(), ["pipeline"], "the stages follow from --clock")
+        options = replace(options, pipeline=0, clock=clock, device=one.device)
     stem = output.with_suffix("")
     pins = ".pcf" if one.family == "ice40" else ".lpf"
     places = [Path(f"{stem}{end}") for end in ("_core.v", "_top.v", "_tb.v", pins)]
@@ -51,7 +62,7 @@ def command(program: str, *, name: str, output: Path, load: float | None, pipeli
     loaded = load_program(program)
     with progress("build", None) as step:
         step("mapping")
-        made = sources(loaded, load, one, ExportOptions("gates", pipeline, luts=4))
+        made = sources(loaded, load, one, options)
         done = built(made, one, step)
     texts = (made.core, made.top, made.bench, made.constraints)
     with outputs() as put:

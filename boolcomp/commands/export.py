@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from boolcomp.base.errors import UsageError, listing
 from boolcomp.commands.options import (
     FILES,
     FilePath,
+    clock_option,
+    close_option,
     completes,
     json_option,
     payload_option,
@@ -20,7 +23,9 @@ from boolcomp.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.targets.target import Files
+    from boolcomp.measure.fpga import Area
+    from boolcomp.program.program import Program
+    from boolcomp.targets.target import ExportOptions, Files
 
 STANDARD = Path("-")
 
@@ -35,13 +40,17 @@ STANDARD = Path("-")
 @payload_option(type=str, help="Payloads in kg, 1 or 0,2.5 [default: all, with a port to select]")
 @click.option("--level", help="gates or words [default: the first that the target supports]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
+@clock_option
+@click.option("--device", default="", help="ice40, ecp5, xilinx7: tables and delays of this FPGA.",
+              shell_complete=completes("targets.delays:DELAYS"))  # fmt: skip
+@close_option
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
 @click.option("--test-bench", is_flag=True, help="Also write a self-checking test bench.")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
 @json_option
 def command(
     program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
-    luts: int, test_bench: bool, cocotb: bool,
+    luts: int, test_bench: bool, cocotb: bool, clock: float, device: str, close: bool,
 ) -> None:  # fmt: skip
     """Write PROGRAM (a folder made by compile) for other tools.
 
@@ -52,8 +61,9 @@ def command(
     """
     from boolcomp.base.errors import masses
     from boolcomp.program.files import load_program, with_loads
+    from boolcomp.targets.clock import TimedFiles
+    from boolcomp.targets.stages import MOST_STAGES
     from boolcomp.targets.target import (
-        MOST_STAGES,
         ExportOptions,
         checked_level,
         export_texts,
@@ -70,14 +80,44 @@ def command(
     loads = () if load is None else masses("--payload", load)
     if len(loads) > 1:
         loaded = with_loads(loaded, loads)
-    options = ExportOptions(level, pipeline, test_bench, luts, cocotb)
-    files = export_texts(loaded, target, loads[0] if len(loads) == 1 else None, options)
+    one = loads[0] if len(loads) == 1 else None
+    options = ExportOptions(level, pipeline, test_bench, luts, cocotb, clock=clock, device=device)
+    placed = None
+    if close:
+        options, placed = _closed(loaded, target, one, options)
+    files = export_texts(loaded, target, one, options)
     if output == STANDARD:
         _printed(files)
         return
     written = [str(path) for path in write_files(files, output, writer(target).ending)]
-    document = {"program": program, "target": target, "files": written}
-    print_result(document, f"wrote {listing(written)}", err=True)
+    document: dict[str, Any] = {"program": program, "target": target, "files": written}
+    text = f"wrote {listing(written)}"
+    if isinstance(files, TimedFiles) and files.timing:
+        timing = files.timing
+        if placed and placed.clock:
+            timing = replace(timing, luts=placed.cells.luts, reached=placed.clock, placed=True)
+        document["timing"] = timing.document
+        text += f"\n{timing}"
+    print_result(document, text, err=True)
+
+
+def _closed(
+    program: Program, target: str, load: float | None, options: ExportOptions
+) -> tuple[ExportOptions, Area]:
+    """Return the options with the margin that place and route asks for."""
+    from boolcomp.commands.output import progress
+    from boolcomp.measure.fpga import closed
+    from boolcomp.targets.target import writer
+
+    goal = writer(target).on_device(options).goal
+    if goal is None:
+        raise UsageError("--close needs a clock", "give one with --clock")
+    level = "words" if options.level == "words" else "luts"
+    if target != "verilog" and level != "words":
+        raise UsageError("--close places Verilog or words", "add --level words")
+    with progress("export", None) as step:
+        goal, placed = closed(program, load, level, goal, step=step)
+    return replace(options, margin=goal.margin), placed
 
 
 def _printed(files: Files) -> None:

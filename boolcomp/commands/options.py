@@ -216,6 +216,23 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return _flag("-v", "--verbose", help="Print all figures, in wide tables.")(json_(function))
 
 
+def _megahertz(_at: click.Context, _of: click.Parameter, value: str | None) -> float:
+    if value is None:
+        return 0.0
+    from boolcomp.targets.clock import megahertz
+
+    return megahertz(value)
+
+
+clock_option = option(
+    "--clock", metavar="FREQUENCY", callback=_megahertz,
+    help="Clock to reach, 150MHz or 6.67ns: the number of stages follows from it.",
+)  # fmt: skip
+close_option = option(
+    "--close", is_flag=True, help="Correct these stages by nextpnr (stored), in at most two rounds."
+)
+
+
 page_option = option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.base.errors import DataError, parse_json, require_name
+from boolcomp.base.errors import DataError, UsageError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.base.processes import run_program
 from boolcomp.base.results import ResultColumn
+from boolcomp.base.store import find as find_kept
+from boolcomp.base.store import own_place, put, sealed, unsealed
 from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.lutmapping import mapped
 from boolcomp.targets.board import TOP, bench, top
+from boolcomp.targets.clock import ClockGoal, TimedFiles
+from boolcomp.targets.delays import DELAYS
 from boolcomp.targets.hdl import VerilogPrinter, mapping_of
 from boolcomp.targets.networks import netlist_of
 from boolcomp.targets.rtl import gates_of
@@ -170,6 +176,9 @@ DEVICES = {
         Device("lut6", "tables of six inputs", 6, "synth -flatten -lut 6 -top {top}"),
     )
 }  # fmt: skip
+DEVICES["up5k"] = replace(
+    DEVICES["ice40"], name="up5k", about="Lattice iCE40 UP5K", part=("--up5k", "--package", "sg48")
+)
 
 
 def device(name: str) -> Device:
@@ -235,15 +244,24 @@ class VerilogSource:
 
 
 def source_of(
-    program: Program, load: float | None, level: str, stages: int, luts: int
+    program: Program,
+    load: float | None,
+    level: str,
+    stages: int,
+    luts: int,
+    goal: ClockGoal | None = None,
 ) -> VerilogSource:
     """Return a program's Verilog at a level: gates, luts (mapped by boolcomp) or words."""
     design = design_of(program, load)
-    if level == "luts":
-        options = ExportOptions("gates", stages, luts=luts)
-    else:
-        options = ExportOptions("words" if level == "words" else "gates", stages)
-    ((file, text),) = export_texts(program, "verilog", load, options).items()
+    options = ExportOptions(
+        "words" if level == "words" else "gates", stages, luts=luts if level == "luts" else 0
+    )
+    if goal:
+        options = replace(options, clock=goal.clock, device=goal.device, margin=goal.margin)
+    files = export_texts(program, "verilog", load, options)
+    ((file, text),) = files.items()
+    if isinstance(files, TimedFiles) and files.timing:
+        stages = files.timing.stages
     frame = frame_of(design, VERILOG)
     name = level if not stages else f"{level}, {stages} stages"
     inputs, outputs = (
@@ -278,6 +296,7 @@ def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
 
 
 _LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
+PLACEABLE = r"delete t:$scopeinfo"  # cells that nextpnr before 0.7 does not know
 TARGET_CLOCK = 250  # MHz, a target for nextpnr that it may miss
 
 
@@ -317,6 +336,7 @@ COLUMNS = (
     ResultColumn("fmax_mhz", "MHz", "clock", ".0f", meaning="estimated clock"),
     ResultColumn("fmax_best_mhz", "best", lambda one: max(one.fmax, default=None), ".0f"),
     ResultColumn("seeds", "", lambda one: len(one.fmax)),
+    ResultColumn("stages", ""),
     ResultColumn("latency_ns", "ns", "latency", ".0f"),
     ResultColumn("note", "note", left=True),
 )
@@ -376,7 +396,7 @@ def _read(family: Device, *files: str) -> str:
 
 def _framed(family: Device, folder: Path, *, dsp: bool) -> None:
     script = [_read(family, "core.v", "frame.v"), _synthesis(family, FRAME, dsp=dsp)]
-    _run(needed("yosys"), [*script, "write_json frame.json"], folder)
+    _run(needed("yosys"), [*script, PLACEABLE, "write_json frame.json"], folder)
 
 
 def _run(yosys: FpgaTool, script: list[str], folder: Path) -> str:
@@ -438,13 +458,20 @@ def mapped_area(program: Program, load: float | None, family: Device, stages: in
 
 def areas(
     program: Program, load: float | None, families: Sequence[Device], levels: Sequence[str], *,
-    stages: int = 0, dsp: bool = False, seeds: int = 1,
+    stages: int = 0, dsp: bool = False, seeds: int = 1, clock: float = 0, close: bool = False,
     step: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Area], list[str]]:  # fmt: skip
-    """Return a row for every target and level, and a line for every one that was skipped."""
+    """Return a row for every target and level, and a line for every one that was skipped.
+
+    With a `clock` in MHz the stages follow from it; place and route corrects them with `close`.
+    """
     found: list[Area] = []
     skipped = []
     for family in families:
+        if clock and family.name not in DELAYS:
+            skipped.append(f"{family.name}: no delays are known, so no stages for a clock")
+            continue
+        goal = ClockGoal(clock, family.name) if clock else None
         for level in levels:
             if level == "luts" and not family.macro:  # boolcomp's own mapping is counted
                 step(f"{family.name}: mapping")
@@ -454,20 +481,104 @@ def areas(
                 skipped.append(f"{family.name}, {level}: {missing('yosys')}")
                 continue
             step(f"{family.name}, {level}: writing Verilog")
-            source = source_of(program, load, level, stages, family.luts)
+            if goal and close:
+                goal, _ = closed(program, load, level, goal, dsp=dsp, step=step)
+            source = source_of(program, load, level, stages, family.luts, goal)
             found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
             if found[-1].note.startswith("nextpnr"):
                 skipped.append(f"{family.name}, {level}: {found[-1].note}")
     return found, skipped
 
 
+# --------------------------------------------------------------------------------------------------
+# Stages for a clock, corrected by place and route. The outcome is stored under a digest of the
+# Verilog of the first plan, the part and the clock.
+# --------------------------------------------------------------------------------------------------
+
+ROUNDS = 2  # of place and route
+STEP = 1.05  # of the margin, until the plan is another
+
+
+def closed(
+    program: Program, load: float | None, level: str, goal: ClockGoal, *, dsp: bool = False,
+    step: Callable[[str], None] = lambda _: None,
+) -> tuple[ClockGoal, Area]:  # fmt: skip
+    """Return the goal with a margin that reaches it after place and route, and the cells.
+
+    If no plan reaches it, that of the fastest; the fewest stages otherwise.
+    """
+    family = device(goal.device)
+    if not family.router:
+        raise UsageError(f"there is no place-and-route tool for {family.name}", "leave out --close")
+    source = source_of(program, load, level, 0, family.luts, goal)
+    parts = [source.text, *family.part, f"{goal.clock:g}", str(dsp)]
+    name = f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}.json"
+    place = own_place("clocks")
+    for margin, found in find_kept([place], name, lambda _, text: _outcome(unsealed(text))):
+        return replace(goal, margin=margin), found
+    needed(family.router)
+    tried: list[tuple[ClockGoal, Area]] = []
+    while source.text and len(tried) < ROUNDS:
+        made = area(source, family, dsp=dsp, step=step)
+        if made.clock is None:
+            return goal, made
+        tried.append((goal, made))
+        goal, source = _corrected(program, load, level, goal, source, made.clock)
+    goal, made = max(tried, key=_merit)
+    document = json.dumps({"margin": goal.margin, "area": asdict(made)})
+    put(place, name, sealed(document))
+    return goal, made
+
+
+def _merit(plan: tuple[ClockGoal, Area]) -> tuple[bool, float]:
+    goal, made = plan
+    reached = (made.clock or 0) >= goal.clock
+    return reached, -made.stages if reached else made.clock or 0
+
+
+def _corrected(
+    program: Program, load: float | None, level: str, goal: ClockGoal, source: VerilogSource,
+    clock: float,
+) -> tuple[ClockGoal, VerilogSource]:  # fmt: skip
+    """Return the next plan after a clock that was reached; without text if there is none."""
+    slower = clock < goal.clock
+    margin = goal.margin * goal.clock / clock
+    while True:
+        new = replace(goal, margin=margin)
+        try:
+            found = source_of(program, load, level, 0, device(goal.device).luts, new)
+        except UsageError:  # no more stages, or a stage is too long
+            return goal, replace(source, text="")
+        if _logic(found) != _logic(source) if slower else found.stages < source.stages:
+            return new, found
+        if not slower:
+            return goal, replace(source, text="")
+        margin *= STEP
+
+
+def _logic(source: VerilogSource) -> list[str]:
+    """Return the lines of a module without the comments at its head."""
+    return [line for line in source.text.splitlines() if not line.startswith("//")]
+
+
+def _outcome(text: str) -> tuple[float, Area]:
+    document = parse_json(text, "a stored clock")
+    made = document["area"]
+    cells = CellCounts(**made.pop("cells"))
+    return float(document["margin"]), Area(**(made | {"cells": cells, "fmax": tuple(made["fmax"])}))
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board: its clock, look-up tables of its part, nextpnr's options, pins."""
+    """A board: its clock, look-up tables of its part, nextpnr's options, pins.
+
+    `device` has the delays of its part.
+    """
 
     name: str
     about: str
     family: str
+    device: str
     hertz: int
     tables: int
     part: tuple[str, ...]
@@ -480,12 +591,12 @@ _ULX3S = (("clk", "G2"), ("rx", "M1"), ("tx", "L4"))
 BOARDS = {
     one.name: one
     for one in (
-        Board("icebreaker", "iCEBreaker, iCE40 UP5K", "ice40", 12_000_000, 5280,
+        Board("icebreaker", "iCEBreaker, iCE40 UP5K", "ice40", "up5k", 12_000_000, 5280,
               ("--up5k", "--package", "sg48"), (("clk", "35"), ("rx", "6"), ("tx", "9")),
               "icepack", ".bin"),
-        Board("ulx3s", "ULX3S, ECP5 85F", "ecp5", 25_000_000, 83_640,
+        Board("ulx3s", "ULX3S, ECP5 85F", "ecp5", "ecp5", 25_000_000, 83_640,
               ("--85k", "--package", "CABGA381", "--speed", "6"), _ULX3S, "ecppack", ".bit"),
-        Board("ulx3s-25f", "ULX3S, ECP5 25F", "ecp5", 25_000_000, 24_288,
+        Board("ulx3s-25f", "ULX3S, ECP5 25F", "ecp5", "ecp5", 25_000_000, 24_288,
               ("--25k", "--package", "CABGA381", "--speed", "6"), _ULX3S, "ecppack", ".bit"),
     )
 }  # fmt: skip
@@ -522,7 +633,7 @@ def sources(program: Program, load: float | None, one: Board, options: ExportOpt
     """Return the pipelined core, the top module, its test bench and its pins."""
     design = design_of(program, load)
     logic, notes = mapping_of(design, options)
-    gates = gates_of(design, VERILOG, options.pipeline, logic)
+    gates = gates_of(design, VERILOG, options.pipeline, logic, options.goal)
     netlist, _ = netlist_of(program, load)
     return Sources(
         VerilogPrinter(gates, options.luts).text(design, notes), gates.frame.module,
@@ -628,7 +739,7 @@ def _as_wires(kinds: list[str], family: Device) -> str:
 def _synthesise_top(family: Device, folder: Path) -> CellCounts:
     script = [
         "read_rtlil core.il", "read_verilog top.v", family.synthesis.format(top=TOP),
-        "tee -q -o top.json stat -json", "write_json placed.json",
+        "tee -q -o top.json stat -json", PLACEABLE, "write_json placed.json",
     ]  # fmt: skip
     needed("yosys").run(["-p", "; ".join(script)], folder)
     return counted(cell_kinds((folder / "top.json").read_text("utf-8")), family)

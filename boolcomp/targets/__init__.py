@@ -12,6 +12,9 @@ from boolcomp.base import lazy
 
 if TYPE_CHECKING:
     from boolcomp.targets.bdd import image_of as image_of
+    from boolcomp.targets.clock import megahertz as megahertz
+    from boolcomp.targets.delays import DELAYS as DELAYS
+    from boolcomp.targets.delays import delays_of as delays_of
     from boolcomp.targets.networks import netlist_of as netlist_of
     from boolcomp.targets.procedure import procedure_of as procedure_of
     from boolcomp.targets.target import ExportOptions as ExportOptions
@@ -21,6 +24,8 @@ else:
         __name__,
         {
             "bdd": "image_of",
+            "clock": "megahertz",
+            "delays": "DELAYS delays_of",
             "networks": "netlist_of",
             "procedure": "procedure_of",
             "target": "ExportOptions export_texts",

@@ -17,6 +17,7 @@ from boolcomp.logic import network
 from boolcomp.logic.lutmapping import mapped
 from boolcomp.logic.network import entries
 from boolcomp.targets.benches import bench, cocotb_test
+from boolcomp.targets.clock import TimedFiles, Timing
 from boolcomp.targets.rtl import (
     BitwiseXor,
     Fixed,
@@ -541,15 +542,22 @@ def export_vhdl(program: Program, load: float | None, options: ExportOptions) ->
 def _export(
     program: Program, load: float | None, options: ExportOptions, printer: type[Printer]
 ) -> Files:
-    design, stages = design_of(program, load), options.pipeline
+    design, count, goal = design_of(program, load), options.pipeline, options.goal
     notes: tuple[str, ...] = ()
+    luts = 0
     if options.level == "words":
-        module = words_of(program, load, design, printer.reserved, stages)
+        module = words_of(program, load, design, printer.reserved, count, goal)
     else:
         logic, notes = mapping_of(design, options)
-        module = gates_of(design, printer.reserved, stages, logic)
-    name, frame = module.frame.module, module.frame
-    files: Files = {f"{name}{printer.ending}": printer(module, options.luts).text(design, notes)}
+        module = gates_of(design, printer.reserved, count, logic, goal)
+        luts = len(logic.nodes)
+    name, frame, stages = module.frame.module, module.frame, module.stages
+    files = TimedFiles()
+    if goal:
+        registers = stages + sum(one.bits for one in module.registers)
+        files.timing = Timing(goal.clock, stages, registers, luts, module.clock)
+        notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
+    files[f"{name}{printer.ending}"] = printer(module, options.luts).text(design, notes)
     if options.test_bench:
         files[f"{name}_tb{printer.ending}"] = bench(program, load, frame, printer.ending, stages)
     if options.cocotb:

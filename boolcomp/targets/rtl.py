@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
+    from boolcomp.targets.clock import ClockGoal
     from boolcomp.targets.target import Design, Frame
     from boolcomp.words.graph import (
         Angles,
@@ -279,6 +280,7 @@ class RtlModule:
     idle: tuple[Wires, ...] = ()
     stages: int = 0
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    clock: float = 0.0  # MHz, estimated for a goal
 
     @property
     def inputs(self) -> tuple[Wires, ...]:
@@ -960,9 +962,13 @@ def _runs(name: str, mask: int) -> list[Wires]:
 
 
 def gates_of(
-    design: Design, reserved: Collection[str], stages: int, logic: Network | None = None
+    design: Design,
+    reserved: Collection[str],
+    stages: int,
+    logic: Network | None = None,
+    goal: ClockGoal | None = None,
 ) -> RtlModule:
-    """Return a design as a module of gates, with legal names, in `stages` stages.
+    """Return a design as a module of gates, with legal names, in `stages` stages or for a clock.
 
     `logic` replaces the design's network: equivalent look-up tables.
     """
@@ -979,7 +985,11 @@ def gates_of(
     ends = iter([bits[k] for k in logic.outputs])
     drives = [tuple(next(ends) for _ in range(pin.port.bits))[::-1] for pin in frame.outputs]
     module = RtlModule("gates", frame, tuple(signals), tuple(drives))
-    return staged(module, StagePlan(Readers.of(logic), stages), names)
+    readers = Readers.of(logic)
+    if goal is None:
+        return staged(module, StagePlan(readers, stages), names)
+    plan, clock = goal.plan(readers, len(logic.nodes))
+    return replace(staged(module, plan, names), clock=clock)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -988,16 +998,39 @@ def gates_of(
 
 
 def words_of(
-    program: Program, load: float | None, design: Design, reserved: Collection[str], stages: int
+    program: Program,
+    load: float | None,
+    design: Design,
+    reserved: Collection[str],
+    stages: int,
+    goal: ClockGoal | None = None,
 ) -> RtlModule:
-    """Return the module of a program's words, with the least stage delay."""
+    """Return the module of a program's words: the least stage delay, or the stages for a clock."""
     loads = program.loads if load is None else (program.load(load),)
-    weights = DELAY_WEIGHTS if stages > 1 else DELAY_WEIGHTS[:1]
+    weights = DELAY_WEIGHTS if stages > 1 or goal else DELAY_WEIGHTS[:1]
     made = [_module(program, loads, design, reserved, delay_weight) for delay_weight in weights]
+    if goal:
+        return _in_time(made, goal)
     plans = [StagePlan(readers_of(module), stages) for module, _ in made]
     _, place = min((plan.longest, k) for k, plan in enumerate(plans))
     module, names = made[place]
     return staged(module, plans[place], names)
+
+
+def _in_time(made: Sequence[tuple[RtlModule, Names]], goal: ClockGoal) -> RtlModule:
+    """Return the module with the fewest stages for a clock, then with the fewest registers."""
+    found, refused = [], None
+    for module, names in made:
+        readers = readers_of(module)
+        try:
+            plan, clock = goal.plan(readers, sum(readers.widths[readers.first :]), LEVEL)
+        except UsageError as error:
+            refused = error
+        else:
+            found.append(replace(staged(module, plan, names), clock=clock))
+    if refused and not found:
+        raise refused
+    return min(found, key=lambda one: (one.stages, sum(x.bits for x in one.registers)))
 
 
 def _module(

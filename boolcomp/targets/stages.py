@@ -1,23 +1,31 @@
-"""Stages of a pipeline: every stage as short as possible, and few flip-flops between them.
+"""Stages of a pipeline, and few flip-flops between them.
 
-The least stage delay that suffices is found first. Then signals are assigned to stages in a few
-ways, and single signals move to other stages where that saves flip-flops. A signal that is read n
-stages later needs n registers of its width.
+For a number of stages, the least stage delay that suffices is found first. Then signals are
+assigned to stages in a few ways, and single signals move to other stages where that saves
+flip-flops. For a largest stage delay, stages and flip-flops are the fewest: a linear program. A
+signal that is read n stages later needs n registers of its width.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from boolcomp.logic.network import CONSTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from boolcomp.logic.network import Network
 
 
+MOST_STAGES = 64
+MOST_PAIRS = 300_000  # of a linear program: a minute
 SWEEPS = 40  # over all signals; usually few sweeps change anything
 NEVER = 1 << 60
 
@@ -76,17 +84,32 @@ def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
 
 
 class StagePlan:
-    """The possible stages of signals; `longest` is the least sufficient stage delay."""
+    """The possible stages of signals; `longest` is a stage delay, by default the least sufficient.
 
-    def __init__(self, readers: Readers, count: int) -> None:
-        self.readers, self.count = readers, count
-        self.longest = _shortest(readers, count)
+    With `fewest` the bits that are held are the fewest for this delay, else few, as in designs that
+    are too large.
+    """
+
+    def __init__(
+        self, readers: Readers, count: int, longest: int = 0, *, fewest: bool = False
+    ) -> None:
+        self.readers, self.count, self.fewest = readers, count, fewest
+        self.longest = longest or _shortest(readers, count)
+
+    @staticmethod
+    def within(readers: Readers, longest: int) -> StagePlan:
+        """Return a plan of the least number of stages for a stage delay."""
+        return StagePlan(readers, 1 + max(_early(readers, longest)[0]), longest, fewest=True)
 
     def stages(self) -> list[int]:
         """Return the stage of every signal, such that few bits are held."""
         readers, count = self.readers, self.count
         if count < 2 or readers.first == readers.size:
             return [0] * (readers.size - readers.first)
+        if self.fewest:
+            pairs = list(islice(_apart(readers, self.longest), MOST_PAIRS))
+            if len(pairs) < MOST_PAIRS:
+                return _fewest(readers, count, pairs)[readers.first :]
         best: tuple[int, list[int]] | None = None
         for stages, later in _beginnings(readers, count, self.longest):
             cost = _refine(readers, stages, count, self.longest, later=later)
@@ -234,3 +257,81 @@ def _gain(readers: Readers, places: list[int], k: int, target: int, end: int) ->
         gain += (last - readers.last(j, places, end)) * readers.widths[j]
         places[k] = before
     return gain
+
+
+# --------------------------------------------------------------------------------------------------
+# The fewest registers for a largest stage delay, as a linear program: variables are the stages of
+# signals and of their last uses, rows are differences of two of them. Its matrix is totally
+# unimodular: the stages of a basic solution are whole numbers.
+# --------------------------------------------------------------------------------------------------
+
+
+def _fewest(readers: Readers, count: int, rows: list[tuple[int, int, int]]) -> list[int]:
+    """Return the stages of all signals with the fewest registers, the earliest of equals.
+
+    `rows` are the pairs of signals in different stages.
+    """
+    size = readers.size
+    held = np.zeros(2 * size)  # the cost of a stage: of a signal, of its last use
+    for signal in range(CONSTANTS, size):
+        users, width = readers.users[signal], readers.widths[signal]
+        rows += [(signal, user, 0) for user in users]
+        if users and not readers.kept[signal]:
+            held[size + signal] = width
+            rows += [(user, size + signal, 0) for user in users]
+        if users or readers.kept[signal]:
+            held[signal] = -width
+    upper = np.full(2 * size, count - 1.0)
+    upper[: readers.first] = 0  # inputs
+    return _earliest(np.array(rows), held, upper)[:size]
+
+
+def _apart(readers: Readers, longest: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the nearest pairs of signals that are in different stages: the path is too long."""
+    paths: list[dict[int, int]] = [{} for _ in range(readers.size)]
+    for signal in range(readers.first, readers.size):
+        found = paths[signal]
+        for operand in readers.operands[signal]:
+            for begin, delay in paths[operand].items():
+                found[begin] = max(found.get(begin, 0), delay + readers.delays[signal])
+        for begin in [begin for begin, delay in found.items() if delay > longest]:
+            del found[begin]
+            yield begin, signal, 1
+        found[signal] = readers.delays[signal]
+        for operand in readers.operands[signal]:
+            if readers.users[operand] and readers.users[operand][-1] == signal:
+                paths[operand] = {}  # not read again
+
+
+def _earliest(rows: NDArray[Any], cost: NDArray[Any], upper: NDArray[Any]) -> list[int]:
+    """Return the least of the solutions of least cost of x[b] - x[a] >= c, 0 <= x <= upper.
+
+    Rows are (a, b, c). Rows and limits with a price hold with equality in all of these solutions;
+    the least one does not depend on the solver.
+    """
+    import highspy  # noqa: PLC0415 (slow to import)
+
+    before, after, least = rows.T
+    model, count, size = highspy.HighsLp(), len(rows), len(cost)
+    model.num_col_, model.num_row_ = size, count
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(size), upper
+    model.row_lower_ = least.astype(np.float64)
+    model.row_upper_ = np.full(count, highspy.kHighsInf)
+    matrix = model.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.start_ = np.arange(0, 2 * count + 1, 2, dtype=np.int32)
+    matrix.index_ = rows[:, :2].astype(np.int32).ravel()
+    matrix.value_ = np.tile([-1.0, 1.0], count)
+    solver = highspy.Highs()
+    for name, value in (("output_flag", False), ("threads", 1)):
+        solver.setOptionValue(name, value)
+    solver.passModel(model)
+    solver.run()
+    solution = solver.getSolution()
+    tight = np.abs(solution.row_dual) > 0.5
+    found = np.where(np.asarray(solution.col_dual) < -0.5, upper, 0).astype(np.int64)
+    known = -1
+    while known < (known := int(found.sum())):
+        np.maximum.at(found, after, found[before] + least)
+        np.maximum.at(found, before[tight], found[after[tight]] - least[tight])
+    return [int(stage) for stage in found]

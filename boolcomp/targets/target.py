@@ -32,6 +32,9 @@ from boolcomp.logic.adders import word_of
 from boolcomp.logic.network import CONSTANTS, FALSE, MUX, Builder, copied
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.word_codes import CODES
+from boolcomp.targets.clock import ClockGoal, megahertz
+from boolcomp.targets.delays import DELAYS, delays_of
+from boolcomp.targets.stages import MOST_STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +53,6 @@ if TYPE_CHECKING:
 
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-MOST_STAGES = 64
 MOST_LOADS = 32  # in one design
 LUTS = (4, 5, 6)
 Files = dict[str, "str | bytes"]
@@ -65,6 +67,13 @@ class ExportOptions:
     test_bench: bool = False
     luts: int = 0  # inputs of look-up tables; 0: the nodes are not mapped
     cocotb: bool = False  # a test in Python
+    clock: float = 0.0  # in MHz: the number of stages follows; 0: no goal
+    device: str = ""  # of `delays.DELAYS`; gates are mapped into its look-up tables
+    margin: float = 1.0  # stages are planned for a clock this many times as fast
+
+    @property
+    def goal(self) -> ClockGoal | None:
+        return ClockGoal(self.clock, self.device, self.margin) if self.clock else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,7 @@ class Target:
             raise UsageError(f"{self.about} has no registers", "leave out --pipeline")
         if options.test_bench and not self.benched:
             raise UsageError(f"there is no test bench for {self.about}", "leave out --test-bench")
+        options = self.on_device(options)
         if options.luts and not self.mapped:
             raise UsageError(f"{self.about} is not written as look-up tables", "leave out --luts")
         if options.luts and options.level == "words":
@@ -103,6 +113,28 @@ class Target:
         write = getattr(importlib.import_module(f"boolcomp.targets.{module}"), function)
         files: Files = write(program, load, options)
         return files
+
+    def on_device(self, options: ExportOptions) -> ExportOptions:
+        """Return the options with the look-up tables of the device; refuse contradictions."""
+        if options.clock and not self.pipelined:
+            raise UsageError(f"{self.about} has no clock", "leave out --clock")
+        if options.clock and options.pipeline:
+            raise UsageError(
+                "--clock and --pipeline exclude each other",
+                "leave out --pipeline: the number of stages follows from the clock",
+            )
+        if options.clock and not options.device:
+            raise UsageError("--clock needs a device", f"give one with --device: {listing(DELAYS)}")
+        if not options.device:
+            return options
+        inputs = delays_of(options.device).inputs
+        if options.luts > inputs:
+            raise UsageError(
+                f"look-up tables of {options.device} have {inputs} inputs, not {options.luts}",
+                "leave out --luts",
+            )
+        gates = self.mapped and options.level != "words"
+        return replace(options, luts=options.luts or inputs) if gates else options
 
 
 WRITERS = {
@@ -607,13 +639,16 @@ def export(
     luts: int = 0,
     test_bench: bool = False,
     cocotb: bool = False,
+    clock: float | str = 0,
+    device: str = "",
 ) -> list[Path]:
     """Write a program for other tools, and return the paths of the files.
 
     `path` is a file if it has the target's ending, else a folder; the other parameters are the
     options of the command `boolcomp export`.
     """
-    options = ExportOptions(checked_level(level), pipeline, test_bench, luts, cocotb)
+    goal = megahertz(clock) if clock else 0.0
+    options = ExportOptions(checked_level(level), pipeline, test_bench, luts, cocotb, goal, device)
     return write_files(
         export_texts(program, target, load, options), Path(path), writer(target).ending
     )

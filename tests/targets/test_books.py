@@ -32,7 +32,7 @@ from boolcomp.targets.rtl import (
     width,
     wires_of,
 )
-from boolcomp.targets.stages import flip_flops, stages_of
+from boolcomp.targets.stages import Readers, StagePlan, flip_flops, stages_of
 from boolcomp.targets.target import VERILOG, Names
 
 if TYPE_CHECKING:
@@ -115,6 +115,36 @@ def test_stages_follow_each_other_and_none_is_too_deep(network: Network, count: 
     assert all(0 <= stage < count for stage in stages)
     assert deepest(network, stages) <= -(-network.depth // count)
     assert flip_flops(network, stages, count) == counted(network, stages, count)
+
+
+@given(networks, st.integers(1, 4))
+def test_stages_for_a_depth_are_the_fewest_and_hold_the_fewest_bits(
+    network: Network, deepest_allowed: int
+) -> None:
+    plan = StagePlan.within(Readers.of(network), deepest_allowed)
+    stages, count = plan.stages(), plan.count
+    assert count == max(1, -(-network.depth // deepest_allowed))
+    assert deepest(network, stages) <= deepest_allowed
+    held = counted(network, stages, count)
+    assert held <= counted(network, StagePlan(Readers.of(network), count).stages(), count) or (
+        StagePlan(Readers.of(network), count).longest > deepest_allowed
+    )
+    if count ** len(network.nodes) <= 729:  # every assignment
+        assert held == min(
+            counted(network, other, count)
+            for other in product(range(count), repeat=len(network.nodes))
+            if follows(network, other) and deepest(network, other) <= deepest_allowed
+        )
+
+
+def follows(network: Network, stages: Sequence[int]) -> bool:
+    first = CONSTANTS + network.inputs
+    return all(
+        stages[j - first] <= stages[k]
+        for k, (_, operands) in enumerate(network.nodes)
+        for j in operands
+        if j >= first
+    )
 
 
 # Sums as pairs, and how long they take.

@@ -1,0 +1,145 @@
+"""Stages for a clock that place and route corrects: rounds, choice, store and messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from exports import kept
+from targets.exported import tiny
+
+from boolcomp.measure import fpga
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Run
+
+
+class Router:
+    """Replaces synthesis, place and route: the clock is a function of the stages."""
+
+    def __init__(self, clock: Callable[[int], float]) -> None:
+        self.clock, self.seen = clock, []  # type: ignore[var-annotated]  # stages
+
+    def area(self, source: Any, family: Any, **_: Any) -> fpga.Area:
+        self.seen.append(source.stages)
+        cells = fpga.CellCounts(100, 20, 0, 0, 30 * source.stages)
+        return fpga.Area(family.name, source.name, cells, 5, (self.clock(source.stages),),
+                         source.stages)  # fmt: skip
+
+
+@pytest.fixture
+def router(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Router]:
+    """Return a function that installs a router; stores are empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    kept("export-pid").save("pid")
+
+    def install(clock: Callable[[int], float]) -> Router:
+        made = Router(clock)
+        monkeypatch.setattr(fpga, "area", made.area)
+        monkeypatch.setattr(fpga, "needed", lambda _: None)
+        return made
+
+    return install
+
+
+WORDS = ("--to", "verilog", "-o", "x.v", "--level", "words", "--device", "ice40", "--json")
+
+
+def closed(run: Run, clock: str, *more: str) -> dict[str, Any]:
+    """Return the timing that an export prints."""
+    ran = run("export", "pid", *WORDS, "--clock", clock, *more)
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)["timing"]
+    return found
+
+
+def test_a_plan_that_misses_its_clock_gets_more_stages_and_is_stored(
+    run: Run, router: Callable[..., Router]
+) -> None:
+    first = closed(run, "90MHz")
+    used = router(lambda stages: 90.0 * stages / (first["stages"] + 0.5))
+    found = closed(run, "90MHz", "--close")
+    assert used.seen == [first["stages"], found["stages"]]
+    assert found["stages"] > first["stages"]
+    assert found["fmax_mhz"] >= 90
+    assert f"// {found['stages']} stages, " in Path("x.v").read_text()
+    assert closed(run, "90MHz", "--close") == found
+    assert len(used.seen) == 2  # from the store
+
+
+def test_a_damaged_store_is_not_believed(
+    run: Run, router: Callable[..., Router], tmp_path: Path
+) -> None:
+    used = router(lambda _: 91.0)
+    found = closed(run, "90MHz", "--close")
+    (file,) = (tmp_path / "cache" / "boolcomp" / "clocks").iterdir()
+    file.write_text(file.read_text().replace("91.0", "99.0"))
+    assert closed(run, "90MHz", "--close") == found
+    assert len(used.seen) == 2
+
+
+def test_a_plan_with_slack_gets_fewer_stages_if_these_reach_the_clock(
+    run: Run, router: Callable[..., Router]
+) -> None:
+    first = closed(run, "90MHz")
+    router(lambda stages: 90.0 * stages / (first["stages"] - 1))
+    assert closed(run, "90MHz", "--close")["stages"] == first["stages"] - 1
+
+
+def test_the_fastest_of_two_plans_is_taken_if_none_reaches_the_clock(
+    run: Run, router: Callable[..., Router]
+) -> None:
+    first = closed(run, "90MHz")
+    used = router(lambda stages: 70.0 + stages)
+    found = closed(run, "90MHz", "--close")
+    assert found["stages"] > first["stages"]
+    assert found["fmax_mhz"] == 70 + found["stages"]
+    assert len(used.seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--close",), "--close needs a clock"),
+        (("--clock", "90MHz", "--close", "--device", "xilinx7"), "no place-and-route tool"),
+        (("--clock", "90MHz"), "--clock needs a device"),
+        (("--clock", "fast", "--device", "ice40"), "'fast' is not a clock"),
+        (("--clock", "90", "--device", "ice4"), "did you mean 'ice40'"),
+        (("--clock", "9e9", "--device", "ice40"), "best reachable clock is about"),
+        (("--clock", "90", "--device", "ecp5", "--pipeline", "3"), "leave out --pipeline"),
+    ],
+)
+def test_bad_clocks_are_refused_and_nothing_is_written(
+    run: Run, more: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    kept("export-pid").save("pid")
+    ran = run("export", "pid", "--to", "verilog", "-o", str(tmp_path / "x.v"), "--level", "words",
+              *more)  # fmt: skip
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 2
+    assert not (tmp_path / "x.v").exists()
+
+
+def test_area_skips_tables_that_have_no_clock(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fpga, "find", lambda _: None)
+    tiny().save("tiny")
+    said = json.loads(run("area", "tiny", "--on", "lut4", "--clock", "9MHz", "--json").out or "{}")
+    assert said["skipped"] == ["lut4: no delays are known, so no stages for a clock"]
+
+
+@pytest.mark.check
+@pytest.mark.skipif(fpga.find("nextpnr-ice40") is None, reason="nextpnr is not installed")
+def test_nextpnr_confirms_a_clock(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    kept("export-pid").save("pid")
+    found = closed(run, "100MHz", "--close")
+    assert found["fmax_mhz"] >= 100
+    monkeypatch.setattr(fpga, "area", None)  # not called again
+    assert closed(run, "100MHz", "--close") == found
