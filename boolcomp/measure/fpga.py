@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import DataError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.base.processes import run_program
 from boolcomp.base.results import ResultColumn
+from boolcomp.base.store import DAMAGE, entry_path, installed_as, read_entry, write_entry
 from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.lutmapping import mapped
@@ -34,7 +39,6 @@ from boolcomp.targets.target import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from boolcomp.program.program import Program
 
@@ -71,6 +75,13 @@ class FpgaTool(NamedTuple):
     name: str
     command: tuple[str, ...]
     source: str
+
+    @property
+    def key(self) -> str:
+        """A text that changes when the tool is replaced."""
+        spec = find_spec(self.source.replace("-", "_")) if self.source != "PATH" else None
+        path = spec.origin if spec is not None and spec.origin is not None else self.command[0]
+        return installed_as(Path(path))
 
     def run(self, arguments: Sequence[str], folder: Path, deadline: float = DEADLINE) -> str:
         """Run the tool in a folder; return its output, or raise a `DataError` with its errors."""
@@ -278,6 +289,7 @@ def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
 
 
 _LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
+PLACEABLE = r"delete t:$scopeinfo"  # cells that nextpnr before 0.7 does not know
 TARGET_CLOCK = 250  # MHz, a target for nextpnr that it may miss
 
 
@@ -330,7 +342,25 @@ def area(
     seeds: int = 1,
     step: Callable[[str], None] = lambda _: None,
 ) -> Area:
-    """Count a source's cells on a device; place and route it once per seed."""
+    """Count a source's cells on a device; place and route it once per seed.
+
+    A result is kept in the user's cache under its texts, options and tools.
+    """
+    tools = [find(name) for name in ("yosys", family.router) if name]
+    parts = [VERSION, source.text, framed(source), repr((family, dsp, seeds, source.name))]
+    path = entry_path("area", ".json", [*parts, *(one.key if one else "" for one in tools)])
+    with suppress(*DAMAGE):
+        kept = parse_json((read_entry(path) or b"").decode(), str(path))
+        kept |= {"cells": CellCounts(**kept["cells"]), "fmax": tuple(kept["fmax"])}
+        return Area(**kept)
+    found = _measured(source, family, dsp=dsp, seeds=seeds, step=step)
+    write_entry(path, json.dumps(asdict(found)).encode())
+    return found
+
+
+def _measured(
+    source: VerilogSource, family: Device, *, dsp: bool, seeds: int, step: Callable[[str], None]
+) -> Area:
     with temporary_folder() as folder:
         write_text(folder / "core.v", source.text, durable=False)
         write_text(folder / "frame.v", framed(source), durable=False)
@@ -376,7 +406,7 @@ def _read(family: Device, *files: str) -> str:
 
 def _framed(family: Device, folder: Path, *, dsp: bool) -> None:
     script = [_read(family, "core.v", "frame.v"), _synthesis(family, FRAME, dsp=dsp)]
-    _run(needed("yosys"), [*script, "write_json frame.json"], folder)
+    _run(needed("yosys"), [*script, PLACEABLE, "write_json frame.json"], folder)
 
 
 def _run(yosys: FpgaTool, script: list[str], folder: Path) -> str:
@@ -628,7 +658,7 @@ def _as_wires(kinds: list[str], family: Device) -> str:
 def _synthesise_top(family: Device, folder: Path) -> CellCounts:
     script = [
         "read_rtlil core.il", "read_verilog top.v", family.synthesis.format(top=TOP),
-        "tee -q -o top.json stat -json", "write_json placed.json",
+        "tee -q -o top.json stat -json", PLACEABLE, "write_json placed.json",
     ]  # fmt: skip
     needed("yosys").run(["-p", "; ".join(script)], folder)
     return counted(cell_kinds((folder / "top.json").read_text("utf-8")), family)
