@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 
-MOST_ENTRIES = 256  # of native code in a folder
+MOST_ENTRIES = 256  # of native code, mappings or cell counts in a folder
 DAMAGE = (  # what parsing an entry of unknown origin may raise
     BoolcompError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
     RecursionError, TypeError, ValueError,
@@ -186,8 +186,7 @@ def unsealed(text: str) -> str:
 
 def native_code(folder: str, ending: str, parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
     """Return the result of `make` for these parts, from the user's cache if it is there."""
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    path = user_cache(folder) / f"{key}{ending}"
+    path = entry_path(folder, ending, parts)
     code = read_entry(path)
     if code is None:
         code = make()
@@ -195,8 +194,20 @@ def native_code(folder: str, ending: str, parts: Iterable[str], make: Callable[[
     return code
 
 
+def entry_path(folder: str, ending: str, parts: Iterable[str]) -> Path:
+    """Return the file of the user's cache for a result of these parts."""
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return user_cache(folder) / f"{key}{ending}"
+
+
+def installed_as(path: Path) -> str:
+    """Return a text for keys of results, which changes if the file of a tool changes."""
+    status = path.stat()
+    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+
+
 def read_entry(path: Path) -> bytes | None:
-    """Return native code that was stored under a name, or nothing where it cannot be trusted."""
+    """Return the bytes stored under a name, or None if they cannot be trusted."""
     content = read_private(path)
     start = len(MAGIC) + hashlib.sha256().digest_size
     if content is None or content[:start] != _head(path, content[start:]):
@@ -205,7 +216,7 @@ def read_entry(path: Path) -> bytes | None:
 
 
 def write_entry(path: Path, code: bytes) -> None:
-    """Store native code; without a writable folder it is not stored."""
+    """Store a result; without a writable folder it is not stored."""
     with contextlib.suppress(OSError, DataError):
         with whole_file(path, durable=False) as stream:
             stream.write(_head(path, code) + code)

@@ -2,11 +2,13 @@
 
 ABC's mapper, its resubstitution and its SAT-based windows (`satlut`) need about a fifth fewer
 tables than its mapper alone. The output of ABC is read back and proved equivalent to the network;
-an unproved result is rejected.
+an unproved result is rejected. Proved mappings are kept in the user's cache; a stored mapping is
+compared with the network on random words.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -17,21 +19,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.base.errors import BoolcompError, DataError, UsageError
+from boolcomp.base import VERSION
+from boolcomp.base.errors import BoolcompError, DataError, UsageError, parse_json
 from boolcomp.base.files import temporary_folder
 from boolcomp.base.processes import Limits, run_program
+from boolcomp.base.store import DAMAGE, entry_path, installed_as, read_entry, write_entry
 from boolcomp.logic import formats
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import MOST_EXHAUSTIVE, RANDOM_WORDS, SEED, equivalent
 from boolcomp.logic.formats import parse_luts, simplified
-from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, MUX, Builder, CopyAlgebra, Network
+from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, MUX, Builder, CopyAlgebra, Network, Node
 from boolcomp.logic.simulation import Planes, random_planes
 from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from boolcomp.logic.network import Node
 
 # --------------------------------------------------------------------------------------------------
 # ABC as a supervised process, limited in time and memory. Every failure is a `RunOutcome` with a
@@ -365,6 +367,7 @@ def in_lut3(network: Network) -> Network:
 
 Goal = Literal["area", "depth"]
 ABC, CONES = "ABC, proved equivalent", "cones of nodes, equivalent by construction"
+WORTH_KEEPING = 200  # nodes; smaller networks are mapped in less than a second
 SECONDS = 600.0  # a mapping takes 1 (2R) to 20 (PUMA 560); a result cut off depends on the machine
 # Restructured for delay (`if -g`), a network has fewer levels and more tables.
 _STARTS: dict[Goal, tuple[str, ...]] = {
@@ -400,13 +403,45 @@ def mapped(
     """
     if not LUT3 <= inputs <= LUT6:
         raise UsageError(f"tables have {LUT3} to {LUT6} inputs, not {inputs}")
-    own = MappedTables(cone_luts(network, inputs), CONES)
-    if not network.nodes:
-        return own
-    best, note = own, ""
     tool = find()
-    if tool is None:
-        return MappedTables(own.luts, own.method, MISSING.note)
+    if tool is None or not network.nodes:
+        note = MISSING.note if network.nodes else ""
+        return MappedTables(cone_luts(network, inputs), CONES, note)
+    text = formats.render(network)
+    parts = (VERSION, installed_as(tool.path), text, f"{inputs} {goal} {stages}")
+    path = entry_path("mappings", ".json", parts)
+    worth = not quick and len(network.nodes) >= WORTH_KEEPING
+    found = _kept(path, network) if worth else None
+    if found is None:
+        found = _mapped(tool, network, inputs, goal, deadline, stages=stages, quick=quick)
+        if worth and not found.note:
+            document = {"method": found.method, "nodes": found.luts.nodes,
+                        "outputs": found.luts.outputs}  # fmt: skip
+            write_entry(path, json.dumps(document).encode())
+    return found
+
+
+def _kept(path: Path, network: Network) -> MappedTables | None:
+    """Return the stored mapping of a network, if it is readable and equal on random words."""
+    content = read_entry(path)
+    if content is None:
+        return None
+    try:
+        document = parse_json(content.decode(), str(path))
+        nodes = tuple(Node(lut, tuple(operands)) for lut, operands in document["nodes"])
+        luts = Network(network.inputs, nodes, tuple(document["outputs"]), LUT6)
+        if len(luts.outputs) == len(network.outputs) and _alike(network, in_lut3(luts)):
+            return MappedTables(luts, str(document["method"]))
+    except DAMAGE:
+        pass
+    return None
+
+
+def _mapped(
+    tool: AbcTool, network: Network, inputs: int, goal: Goal, deadline: float, *, stages: int,
+    quick: bool,
+) -> MappedTables:  # fmt: skip
+    own, note = MappedTables(cone_luts(network, inputs), CONES), ""
     given = {"a.blif": formats.render(network)}
     candidates = [own]
     for start in _STARTS[goal]:
@@ -430,14 +465,9 @@ def _proved(tool: AbcTool, network: Network, luts: Network, deadline: float) -> 
     `cec` reads the tables that were parsed, written anew, not ABC's own state. `sweep_miter` takes
     ten times as long; networks of few inputs are compared at all words instead.
     """
-    made = in_lut3(luts)
-    if network.inputs <= MOST_EXHAUSTIVE:
-        return equivalent(network, made).holds
-    words = random_planes(network.inputs, RANDOM_WORDS, SEED)
-    planes = Planes(~words[0] | words[0])
-    pairs = zip(network.fold(planes, words), made.fold(planes, words), strict=True)
-    if any((x != y).any() for x, y in pairs):
-        return False
+    alike = _alike(network, in_lut3(luts))
+    if network.inputs <= MOST_EXHAUSTIVE or not alike:
+        return alike
     outputs = [f"o{k}" for k in range(len(network.outputs))]
     inputs = [f"i{k}" for k in range(network.inputs)]
     files = {
@@ -446,6 +476,16 @@ def _proved(tool: AbcTool, network: Network, luts: Network, deadline: float) -> 
     }
     outcome = run(tool, ["cec a.blif b.blif"], files, (), deadline=deadline)
     return outcome.done and "Networks are equivalent" in outcome.printed
+
+
+def _alike(network: Network, made: Network) -> bool:
+    """Tell whether two networks are equal on random words, or on all words of few inputs."""
+    if network.inputs <= MOST_EXHAUSTIVE:
+        return equivalent(network, made).holds
+    words = random_planes(network.inputs, RANDOM_WORDS, SEED)
+    planes = Planes(~words[0] | words[0])
+    pairs = zip(network.fold(planes, words), made.fold(planes, words), strict=True)
+    return all((x == y).all() for x, y in pairs)
 
 
 def _script(

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import DataError, UsageError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.base.processes import run_program
 from boolcomp.base.results import ResultColumn
-from boolcomp.base.store import find as find_kept
-from boolcomp.base.store import own_place, put, sealed, unsealed
+from boolcomp.base.store import DAMAGE, entry_path, installed_as, read_entry, write_entry
 from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.lutmapping import mapped
@@ -40,7 +41,6 @@ from boolcomp.targets.target import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from boolcomp.program.program import Program
 
@@ -77,6 +77,13 @@ class FpgaTool(NamedTuple):
     name: str
     command: tuple[str, ...]
     source: str
+
+    @property
+    def key(self) -> str:
+        """A text that changes when the tool is replaced."""
+        spec = find_spec(self.source.replace("-", "_")) if self.source != "PATH" else None
+        path = spec.origin if spec is not None and spec.origin is not None else self.command[0]
+        return installed_as(Path(path))
 
     def run(self, arguments: Sequence[str], folder: Path, deadline: float = DEADLINE) -> str:
         """Run the tool in a folder; return its output, or raise a `DataError` with its errors."""
@@ -350,7 +357,25 @@ def area(
     seeds: int = 1,
     step: Callable[[str], None] = lambda _: None,
 ) -> Area:
-    """Count a source's cells on a device; place and route it once per seed."""
+    """Count a source's cells on a device; place and route it once per seed.
+
+    A result is kept in the user's cache under its texts, options and tools.
+    """
+    tools = [find(name) for name in ("yosys", family.router) if name]
+    parts = [VERSION, source.text, framed(source), repr((family, dsp, seeds, source.name))]
+    path = entry_path("area", ".json", [*parts, *(one.key if one else "" for one in tools)])
+    with suppress(*DAMAGE):
+        kept = parse_json((read_entry(path) or b"").decode(), str(path))
+        kept |= {"cells": CellCounts(**kept["cells"]), "fmax": tuple(kept["fmax"])}
+        return Area(**kept)
+    found = _measured(source, family, dsp=dsp, seeds=seeds, step=step)
+    write_entry(path, json.dumps(asdict(found)).encode())
+    return found
+
+
+def _measured(
+    source: VerilogSource, family: Device, *, dsp: bool, seeds: int, step: Callable[[str], None]
+) -> Area:
     with temporary_folder() as folder:
         write_text(folder / "core.v", source.text, durable=False)
         write_text(folder / "frame.v", framed(source), durable=False)
@@ -491,8 +516,7 @@ def areas(
 
 
 # --------------------------------------------------------------------------------------------------
-# Stages for a clock, corrected by place and route. The outcome is stored under a digest of the
-# Verilog of the first plan, the part and the clock.
+# Stages for a clock, corrected by place and route, whose results are kept (see `area`).
 # --------------------------------------------------------------------------------------------------
 
 ROUNDS = 2  # of place and route
@@ -511,11 +535,6 @@ def closed(
     if not family.router:
         raise UsageError(f"there is no place-and-route tool for {family.name}", "leave out --close")
     source = source_of(program, load, level, 0, family.luts, goal)
-    parts = [source.text, *family.part, f"{goal.clock:g}", str(dsp)]
-    name = f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}.json"
-    place = own_place("clocks")
-    for margin, found in find_kept([place], name, lambda _, text: _outcome(unsealed(text))):
-        return replace(goal, margin=margin), found
     needed(family.router)
     tried: list[tuple[ClockGoal, Area]] = []
     while source.text and len(tried) < ROUNDS:
@@ -524,10 +543,7 @@ def closed(
             return goal, made
         tried.append((goal, made))
         goal, source = _corrected(program, load, level, goal, source, made.clock)
-    goal, made = max(tried, key=_merit)
-    document = json.dumps({"margin": goal.margin, "area": asdict(made)})
-    put(place, name, sealed(document))
-    return goal, made
+    return max(tried, key=_merit)
 
 
 def _merit(plan: tuple[ClockGoal, Area]) -> tuple[bool, float]:
@@ -559,13 +575,6 @@ def _corrected(
 def _logic(source: VerilogSource) -> list[str]:
     """Return the lines of a module without the comments at its head."""
     return [line for line in source.text.splitlines() if not line.startswith("//")]
-
-
-def _outcome(text: str) -> tuple[float, Area]:
-    document = parse_json(text, "a stored clock")
-    made = document["area"]
-    cells = CellCounts(**made.pop("cells"))
-    return float(document["margin"]), Area(**(made | {"cells": cells, "fmax": tuple(made["fmax"])}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from targets.exported import arm, tiny
 from boolcomp.base.errors import DataError
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import (
+    Area,
     CellCounts,
+    Device,
+    VerilogSource,
     area,
     cell_kinds,
     clock_of,
@@ -94,6 +98,42 @@ def test_generic_tables_are_our_own_mapping() -> None:
     staged = mapped_area(arm("compact", 4), None, device("lut4"), 3)
     assert staged.cells.ff > staged.levels
     assert staged.levels < found.levels
+
+
+def test_counts_are_kept_for_the_same_text_options_and_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[VerilogSource] = []
+
+    def measured(source: VerilogSource, family: Device, **_: object) -> Area:
+        calls.append(source)
+        cells = CellCounts(len(calls), 0, 0, 0, 0)
+        return Area(family.name, source.name, cells, 3, (100.5, 99.25), source.stages)
+
+    tool = tmp_path / "yosys"
+    tool.write_text("one")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(fpga, "find", lambda name: fpga.FpgaTool(name, (str(tool),), "PATH"))
+    monkeypatch.setattr(fpga, "_measured", measured)
+    source, family = source_of(tiny(), None, "gates", 2, 0), device("ice40")
+    first = area(source, family)
+    assert area(source, family) == first
+    assert len(calls) == 1
+    (path,) = (tmp_path / "boolcomp" / "area").iterdir()
+    whole = path.read_bytes()
+    fpga.write_entry(path, whole[-20:])
+    for content in (whole[:-1], b"", path.read_bytes(), whole.replace(b"100.5", b"200.5")):
+        path.write_bytes(content)
+        assert area(source, family).cells.luts == len(calls)
+        assert area(source, family).cells.luts == len(calls)
+    assert len(calls) == 5
+    others = [
+        area(replace(source, text=source.text + " "), family), area(source, family, seeds=2),
+        area(source, device("ecp5")), area(source, family, dsp=True),
+    ]  # fmt: skip
+    tool.write_text("another")
+    others.append(area(source, family))
+    assert [one.cells.luts for one in others] == [6, 7, 8, 9, 10]
 
 
 @pytest.mark.parametrize("stages", [0, 2])

@@ -24,7 +24,7 @@ class Router:
     def __init__(self, clock: Callable[[int], float]) -> None:
         self.clock, self.seen = clock, []  # type: ignore[var-annotated]  # stages
 
-    def area(self, source: Any, family: Any, **_: Any) -> fpga.Area:
+    def measured(self, source: Any, family: Any, **_: Any) -> fpga.Area:
         self.seen.append(source.stages)
         cells = fpga.CellCounts(100, 20, 0, 0, 30 * source.stages)
         return fpga.Area(family.name, source.name, cells, 5, (self.clock(source.stages),),
@@ -39,7 +39,7 @@ def router(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Rou
 
     def install(clock: Callable[[int], float]) -> Router:
         made = Router(clock)
-        monkeypatch.setattr(fpga, "area", made.area)
+        monkeypatch.setattr(fpga, "_measured", made.measured)
         monkeypatch.setattr(fpga, "needed", lambda _: None)
         return made
 
@@ -76,8 +76,8 @@ def test_a_damaged_store_is_not_believed(
 ) -> None:
     used = router(lambda _: 91.0)
     found = closed(run, "90MHz", "--close")
-    (file,) = (tmp_path / "cache" / "boolcomp" / "clocks").iterdir()
-    file.write_text(file.read_text().replace("91.0", "99.0"))
+    (file,) = (tmp_path / "cache" / "boolcomp" / "area").iterdir()
+    file.write_bytes(file.read_bytes().replace(b"91.0", b"99.0"))
     assert closed(run, "90MHz", "--close") == found
     assert len(used.seen) == 2
 

@@ -1,14 +1,16 @@
 """Networks as look-up tables: what they compute, tried row by row, and what is refused."""
 
+import json
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis.networks import looked_up, random_network
+from synthesis.networks import adder, looked_up, random_network
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.logic import Network, Node, find, in_lut3, mapped, parse_luts
+from boolcomp.logic import Network, Node, find, in_lut3, lutmapping, mapped, parse_luts
 
 needs_abc = pytest.mark.skipif(find() is None, reason="ABC is not installed")
 
@@ -66,6 +68,90 @@ def test_tables_that_are_another_function_are_not_taken(
         same_everywhere(network, found.luts) if inputs == 8 else not found.method.startswith("ABC")
     )
     assert "rejected" in found.note
+
+
+@pytest.fixture(name="kept")
+def kept_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of the mapping of ADDER, in a cache without other files."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    mapped(ADDER, 6)
+    (path,) = (tmp_path / "boolcomp" / "mappings").iterdir()
+    return path
+
+
+ADDER = adder(120)
+
+
+@pytest.mark.slow
+@needs_abc
+def test_a_mapping_is_kept_and_found_without_abc_running(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = mapped(ADDER, 6)
+    assert first.method.startswith("ABC")
+    monkeypatch.setattr(lutmapping, "_mapped", None)  # a call fails
+    assert mapped(ADDER, 6) == first
+    others: list[dict[str, Any]] = [{"inputs": 5}, {"goal": "depth"}, {"stages": 2}]
+    for other in [*others, {"network": adder(120, majority=False)}]:
+        with pytest.raises(TypeError):
+            mapped(**{"network": ADDER, "inputs": 6, **other})
+    monkeypatch.setattr(lutmapping, "find", lambda: None)
+    assert mapped(ADDER, 6).method.startswith("cones")
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+@pytest.mark.slow
+@needs_abc
+def test_a_damaged_or_forged_mapping_is_not_used_but_made_anew(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = mapped(ADDER, 6)
+    whole = kept.read_bytes()
+    good = json.loads((lutmapping.read_entry(kept) or b"").decode())
+    lut, operands = good["nodes"][-1]
+    mask = (1 << max(8, 1 << len(operands))) - 1
+    contents = [b"", b"[]", b"{}", b"\xff", json.dumps(good).encode()[:-5]]
+    forged: list[dict[str, Any]] = [
+        {"nodes": [*good["nodes"][:-1], [~lut & mask, operands]]},
+        {"nodes": good["nodes"][:-1]},
+        {"nodes": [*good["nodes"], [lut, [10**6, 3]]]},
+        {"nodes": [*good["nodes"][:-1], [str(lut), operands]]},
+        {"outputs": good["outputs"][1:]},
+        {"outputs": good["outputs"][::-1]},
+        {"nodes": None},
+    ]
+    contents += [json.dumps(good | one).encode() for one in forged]
+    made: list[lutmapping.MappedTables] = []
+
+    def again(*_: object, **__: object) -> lutmapping.MappedTables:
+        made.append(right)
+        return right
+
+    monkeypatch.setattr(lutmapping, "_mapped", again)
+    for content in contents:
+        lutmapping.write_entry(kept, content)
+        assert mapped(ADDER, 6) == right
+    assert len(made) == len(contents)
+    for damaged in (whole[:-9], whole[1:], b"", whole.replace(b"ABC", b"abc")):
+        kept.write_bytes(damaged)
+        kept.chmod(0o600)
+        assert mapped(ADDER, 6) == right
+    kept.chmod(0o666)  # others may have written it
+    assert mapped(ADDER, 6) == right
+    assert len(made) == len(contents) + 5
+    assert kept.read_bytes() == whole
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@needs_abc
+def test_a_mapping_cut_off_by_its_deadline_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "no time" in mapped(ADDER, 6, deadline=0.0).note
+    assert not (tmp_path / "boolcomp" / "mappings").exists() or not [
+        *(tmp_path / "boolcomp" / "mappings").iterdir()
+    ]
 
 
 def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
