@@ -267,6 +267,8 @@ def variants(writer: Target) -> dict[str, ExportOptions]:
         found |= {
             f"{key} --test-bench": replace(one, test_bench=True) for key, one in found.items()
         }
+    if writer.pipelined:
+        found[" --interface stream"] = ExportOptions(interface="stream")
     if writer.mapped:
         found[" --luts 4"] = ExportOptions(luts=4)
     if writer.cocotb:

@@ -38,10 +38,11 @@ STANDARD = Path("-")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
 @click.option("--test-bench", is_flag=True, help="Also write a self-checking test bench.")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
+@click.option("--interface", help="plain, valid (default of a pipeline) or stream: AXI4-Stream.")
 @json_option
 def command(
     program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
-    luts: int, test_bench: bool, cocotb: bool,
+    luts: int, test_bench: bool, cocotb: bool, interface: Any,
 ) -> None:  # fmt: skip
     """Write PROGRAM (a folder made by compile) for other tools.
 
@@ -53,16 +54,19 @@ def command(
     from boolcomp.base.errors import masses
     from boolcomp.program.files import load_program, with_loads
     from boolcomp.targets.target import (
+        INTERFACES,
+        LEVELS,
         MOST_STAGES,
         ExportOptions,
-        checked_level,
+        checked,
         export_texts,
         write_files,
         writer,
     )
 
     writer(target)
-    checked_level(level)
+    checked("level", level, LEVELS)
+    checked("interface", interface, INTERFACES)
     within("--pipeline", pipeline, 0, MOST_STAGES)
     if wants_json() and output == STANDARD:
         raise UsageError("--json uses standard output", "give a file with -o")
@@ -70,7 +74,7 @@ def command(
     loads = () if load is None else masses("--payload", load)
     if len(loads) > 1:
         loaded = with_loads(loaded, loads)
-    options = ExportOptions(level, pipeline, test_bench, luts, cocotb)
+    options = ExportOptions(level, pipeline, test_bench, luts, cocotb, interface)
     files = export_texts(loaded, target, loads[0] if len(loads) == 1 else None, options)
     if output == STANDARD:
         _printed(files)

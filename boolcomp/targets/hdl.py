@@ -36,6 +36,7 @@ from boolcomp.targets.rtl import (
     wires_of,
     words_of,
 )
+from boolcomp.targets.stream import layout_of, wrapper
 from boolcomp.targets.target import (
     CONTROLS,
     READING,
@@ -548,10 +549,15 @@ def _export(
     else:
         logic, notes = mapping_of(design, options)
         module = gates_of(design, printer.reserved, stages, logic)
-    name, frame = module.frame.module, module.frame
-    files: Files = {f"{name}{printer.ending}": printer(module, options.luts).text(design, notes)}
+    frame, ending, layout = module.frame, printer.ending, None
+    name, text = frame.module, printer(module, options.luts).text(design, notes)
+    if options.interface == "stream":
+        layout = layout_of(program, frame, stages)
+        name, around = layout.module, wrapper(layout, ending)
+        text = f"{text}{around}" if ending == ".vhd" else f"{around}{text}"  # VHDL: before its use
+    files: Files = {f"{name}{ending}": text}
     if options.test_bench:
-        files[f"{name}_tb{printer.ending}"] = bench(program, load, frame, printer.ending, stages)
+        files[f"{name}_tb{ending}"] = bench(program, load, frame, ending, stages, layout=layout)
     if options.cocotb:
-        files[f"test_{name}.py"] = cocotb_test(program, load, frame, stages)
+        files[f"test_{name}.py"] = cocotb_test(program, load, frame, stages, layout)
     return files

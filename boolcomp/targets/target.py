@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+Interface = Literal["plain", "valid", "stream"]
+INTERFACES: tuple[Interface, ...] = get_args(Interface)
 MOST_STAGES = 64
 MOST_LOADS = 32  # in one design
 LUTS = (4, 5, 6)
@@ -65,6 +67,7 @@ class ExportOptions:
     test_bench: bool = False
     luts: int = 0  # inputs of look-up tables; 0: the nodes are not mapped
     cocotb: bool = False  # a test in Python
+    interface: Interface | None = None  # None: valid for a pipeline, else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,19 @@ class Target:
             raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
         if options.cocotb and not self.cocotb:
             raise UsageError(f"there is no test in cocotb for {self.about}", "leave out --cocotb")
+        self._require_interface(options)
         module, _, function = self.writer.partition(":")
         write = getattr(importlib.import_module(f"boolcomp.targets.{module}"), function)
         files: Files = write(program, load, options)
         return files
+
+    def _require_interface(self, options: ExportOptions) -> None:
+        if options.interface is not None and not self.pipelined:
+            raise UsageError(f"{self.about} has no interfaces", "leave out --interface")
+        if options.interface == "plain" and options.pipeline:
+            raise UsageError("a pipeline has the interface valid or stream", "leave out --pipeline")
+        if options.interface == "valid" and not options.pipeline:
+            raise UsageError("the interface valid is that of a pipeline", "add --pipeline N")
 
 
 WRITERS = {
@@ -607,23 +619,27 @@ def export(
     luts: int = 0,
     test_bench: bool = False,
     cocotb: bool = False,
+    interface: Any = None,
 ) -> list[Path]:
     """Write a program for other tools, and return the paths of the files.
 
     `path` is a file if it has the target's ending, else a folder; the other parameters are the
     options of the command `boolcomp export`.
     """
-    options = ExportOptions(checked_level(level), pipeline, test_bench, luts, cocotb)
+    options = ExportOptions(
+        checked("level", level, LEVELS), pipeline, test_bench, luts, cocotb,
+        checked("interface", interface, INTERFACES),
+    )  # fmt: skip
     return write_files(
         export_texts(program, target, load, options), Path(path), writer(target).ending
     )
 
 
-def checked_level(level: Any) -> Any:
-    """Return a level or None; raise UsageError if there is no such level."""
-    if level is not None:
-        require_name("level", str(level), LEVELS)
-    return level
+def checked(kind: str, name: Any, known: Collection[str]) -> Any:
+    """Return a name or None; raise UsageError for an unknown name."""
+    if name is not None:
+        require_name(kind, str(name), known)
+    return name
 
 
 def write_files(files: Files, output: Path, ending: str) -> list[Path]:
