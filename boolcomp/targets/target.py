@@ -123,6 +123,15 @@ WRITERS = {
         pipelined=True, benched=True, mapped=True, cocotb=True,
     ),
     "vhdl": Target("hdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
+    "systemverilog-package": Target("packages:export_package", ".sv", "a SystemVerilog package"),
+    "fusesoc": Target(
+        "packages:export_fusesoc", ".core", "a FuseSoC core", LEVELS,
+        pipelined=True, benched=True, mapped=True,
+    ),
+    "amaranth": Target(
+        "packages:export_amaranth", ".py", "an Amaranth component", LEVELS,
+        pipelined=True, mapped=True,
+    ),
     "blif": Target("networks:export_blif", ".blif", "BLIF", mapped=True),
     "aiger": Target("networks:export_aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("networks:export_aiger_ascii", ".aag", "AIGER as text"),

@@ -19,7 +19,7 @@ from cocotb.triggers import Timer
 BEATS = [tuple(row) for row in json.loads(Path(os.environ["BEATS"]).read_text())]
 LATENCY = int(os.environ["STAGES"]) + 1
 MOST = 50  # clocks per beat
-RATES = (1.0, 0.5, 0.1, 0.9)
+RATES = (1.0, 1.0, 0.9, 0.8, 0.5, 0.2)
 EAGER = 2.0
 
 
