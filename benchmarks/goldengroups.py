@@ -267,6 +267,8 @@ def variants(writer: Target) -> dict[str, ExportOptions]:
         found |= {
             f"{key} --test-bench": replace(one, test_bench=True) for key, one in found.items()
         }
+    if writer.pipelined:
+        found[" --interface stream"] = ExportOptions(interface="stream")
     if writer.mapped:
         found[" --luts 4"] = ExportOptions(luts=4)
     if writer.cocotb:
@@ -284,6 +286,7 @@ def exports(bench: Bench) -> None:
                 title = f"export {name} --to {target}{said}"
                 bench.only_whole = name == "c8" and bool(said) and not in_third(title)
                 bench.only_whole |= target == "c-sliced" and name != "p4"
+                bench.only_whole |= target in ("fusesoc", "amaranth") and bool(said)
                 bench.only_whole |= options.luts > 0 and name != "blend"
                 if not bench.wants(title):
                     continue

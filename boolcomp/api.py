@@ -231,7 +231,8 @@ class CompiledProgram(Program):
     def export(
         self, path: str | Path, target: str | None = None, *, load: float | None = None,
         level: str | None = None, pipeline: int = 0, luts: int = 0, test_bench: bool = False,
-        cocotb: bool = False, clock: float | str = 0, device: str = "",
+        cocotb: bool = False, interface: str | None = None, clock: float | str = 0,
+        device: str = "",
     ) -> list[Path]:  # fmt: skip
         """Write the program for other tools, by the ending of `path`; return the files' paths.
 
@@ -247,8 +248,8 @@ class CompiledProgram(Program):
 
         return targets.export(
             self, target or targets.target_of(path), path, load=load, level=level,
-            pipeline=pipeline, luts=luts, test_bench=test_bench, cocotb=cocotb, clock=clock,
-            device=device,
+            pipeline=pipeline, luts=luts, test_bench=test_bench, cocotb=cocotb, interface=interface,
+            clock=clock, device=device,
         )  # fmt: skip
 
     @spelled

@@ -47,10 +47,12 @@ STANDARD = Path("-")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
 @click.option("--test-bench", is_flag=True, help="Also write a self-checking test bench.")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
+@click.option("--interface", help="plain, valid (default of a pipeline) or stream: AXI4-Stream.")
 @json_option
 def command(
     program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
-    luts: int, test_bench: bool, cocotb: bool, clock: float, device: str, close: bool,
+    luts: int, test_bench: bool, cocotb: bool, interface: Any, clock: float, device: str,
+    close: bool,
 ) -> None:  # fmt: skip
     """Write PROGRAM (a folder made by compile) for other tools.
 
@@ -64,15 +66,18 @@ def command(
     from boolcomp.targets.clock import TimedFiles
     from boolcomp.targets.stages import MOST_STAGES
     from boolcomp.targets.target import (
+        INTERFACES,
+        LEVELS,
         ExportOptions,
-        checked_level,
+        checked,
         export_texts,
         write_files,
         writer,
     )
 
     writer(target)
-    checked_level(level)
+    checked("level", level, LEVELS)
+    checked("interface", interface, INTERFACES)
     within("--pipeline", pipeline, 0, MOST_STAGES)
     if wants_json() and output == STANDARD:
         raise UsageError("--json uses standard output", "give a file with -o")
@@ -81,7 +86,9 @@ def command(
     if len(loads) > 1:
         loaded = with_loads(loaded, loads)
     one = loads[0] if len(loads) == 1 else None
-    options = ExportOptions(level, pipeline, test_bench, luts, cocotb, clock=clock, device=device)
+    options = ExportOptions(
+        level, pipeline, test_bench, luts, cocotb, interface, clock=clock, device=device
+    )
     placed = None
     if close:
         options, placed = _closed(loaded, target, one, options)

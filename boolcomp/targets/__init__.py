@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.networks import netlist_of as netlist_of
     from boolcomp.targets.procedure import procedure_of as procedure_of
     from boolcomp.targets.target import ExportOptions as ExportOptions
+    from boolcomp.targets.target import Interface as Interface
     from boolcomp.targets.target import export_texts as export_texts
 else:
     __getattr__, __dir__ = lazy(
@@ -28,6 +29,6 @@ else:
             "delays": "DELAYS delays_of",
             "networks": "netlist_of",
             "procedure": "procedure_of",
-            "target": "ExportOptions export_texts",
+            "target": "ExportOptions Interface export_texts",
         },
     )

@@ -13,30 +13,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from boolcomp.program.program import Program
+    from boolcomp.targets.stream import StreamLayout
     from boolcomp.targets.target import Frame, Pin, Vectors
+
+
+BENCHES = {  # ports besides words
+    "plain": (),
+    "clocks": CONTROLS,
+    "cycles": ("clock", "start", "busy", "done"),
+    "stream": (
+        "aclk", "aresetn", "s_axis_tvalid", "s_axis_tready", "m_axis_tvalid", "m_axis_tready"
+    ),
+}  # fmt: skip
 
 
 def bench(
     program: Program, load: float | None, frame: Frame, ending: str, stages: int = 0,
-    cycles: int = 0,
+    cycles: int = 0, *, layout: StreamLayout | None = None,
 ) -> str:  # fmt: skip
     """Return a bench in Verilog or VHDL, which prints a line that begins with PASS or FAIL.
 
-    A module has a pipeline of `stages`, or is a processor of at most so many `cycles`.
+    A module has a pipeline of `stages`, streams of a `layout`, or is a processor of at most so many
+    `cycles`.
     """
     found = vectors(program, load, frame)
+    if layout:
+        found, frame = layout.beats(found), layout.bench_frame
     count, given, wanted = len(found.given), len(found.given[0]), len(found.expected[0])
     named, indexed = (".{0}({0})", ".{0}({1}[{2}])")
     if ending == ".vhd":
         named, indexed = ("{0} => {0}", "{0} => {1}({2})")
-    controls = ("clock", "start", "busy", "done") if cycles else CONTROLS if stages else ()
-    ports = [named.format(name) for name in controls]
+    kind = "stream" if layout else "cycles" if cycles else "clocks" if stages else "plain"
+    ports = [named.format(name) for name in BENCHES[kind]]
     for pins, name, bits in ((frame.inputs, "inputs", given), (frame.outputs, "outputs", wanted)):
         ports += _bundle(pins, name, bits, indexed, vhdl=ending == ".vhd")
     return fill(
         f"bench{ending}", name=frame.module, count=count, last=count - 1, wrong=found.falsified,
         given_bits=given, given_high=given - 1, wanted_high=wanted - 1, cycles=cycles,
-        clocks=2 * (count + stages) + 10 if stages else 0, plain=not (stages or cycles),
+        clocks=2 * (count + stages) + 10 if kind == "clocks" else 0, plain=kind == "plain",
+        stream=kind == "stream", most=4 * (count + stages),
         ports=separated(ports, ",") if ending == ".vhd" else ", ".join(ports),
         given=separated((f'{k} => "{row}"' for k, row in enumerate(found.given)), ","),
         wanted=separated((f'{k} => "{row}"' for k, row in enumerate(found.expected)), ","),
@@ -72,9 +87,13 @@ def _bundle(
         yield wired.format(pin.name, name, span)
 
 
-def cocotb_test(program: Program, load: float | None, frame: Frame, stages: int) -> str:
+def cocotb_test(
+    program: Program, load: float | None, frame: Frame, stages: int, layout: StreamLayout | None
+) -> str:
     """Return a test module for cocotb, which builds and simulates when run as a script."""
     found = vectors(program, load, frame)
+    if layout:
+        found, frame = layout.beats(found), layout.bench_frame
     rows = []
     for given, wanted in zip(found.given, found.expected, strict=True):
         words = [*_words(frame.inputs, given), *_words(frame.outputs, wanted)]
@@ -84,7 +103,8 @@ def cocotb_test(program: Program, load: float | None, frame: Frame, stages: int)
     )
     return fill(
         "cocotb.py.in", name=frame.module, count=len(rows), wrong=found.falsified, inputs=inputs,
-        outputs=outputs, rows=rows, stages=stages,
+        outputs=outputs, rows=rows, stages=0 if layout else stages, stream=bool(layout),
+        plain=not (stages or layout), most=4 * (len(rows) + stages),
     )  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from boolcomp.targets.rtl import (
     wires_of,
     words_of,
 )
+from boolcomp.targets.stream import layout_of, wrapper
 from boolcomp.targets.target import (
     CONTROLS,
     READING,
@@ -551,15 +552,20 @@ def _export(
         logic, notes = mapping_of(design, options)
         module = gates_of(design, printer.reserved, count, logic, goal)
         luts = len(logic.nodes)
-    name, frame, stages = module.frame.module, module.frame, module.stages
+    frame, stages, ending, layout = module.frame, module.stages, printer.ending, None
     files = TimedFiles()
     if goal:
         registers = stages + sum(one.bits for one in module.registers)
         files.timing = Timing(goal.clock, stages, registers, luts, module.clock)
         notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
-    files[f"{name}{printer.ending}"] = printer(module, options.luts).text(design, notes)
+    name, text = frame.module, printer(module, options.luts).text(design, notes)
+    if options.interface == "stream":
+        layout = layout_of(program, frame, stages)
+        name, around = layout.module, wrapper(layout, ending)
+        text = f"{text}{around}" if ending == ".vhd" else f"{around}{text}"  # VHDL: before its use
+    files[f"{name}{ending}"] = text
     if options.test_bench:
-        files[f"{name}_tb{printer.ending}"] = bench(program, load, frame, printer.ending, stages)
+        files[f"{name}_tb{ending}"] = bench(program, load, frame, ending, stages, layout=layout)
     if options.cocotb:
-        files[f"test_{name}.py"] = cocotb_test(program, load, frame, stages)
+        files[f"test_{name}.py"] = cocotb_test(program, load, frame, stages, layout)
     return files

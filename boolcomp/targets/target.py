@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+Interface = Literal["plain", "valid", "stream"]
+INTERFACES: tuple[Interface, ...] = get_args(Interface)
 MOST_LOADS = 32  # in one design
 LUTS = (4, 5, 6)
 Files = dict[str, "str | bytes"]
@@ -67,6 +69,7 @@ class ExportOptions:
     test_bench: bool = False
     luts: int = 0  # inputs of look-up tables; 0: the nodes are not mapped
     cocotb: bool = False  # a test in Python
+    interface: Interface | None = None  # None: valid for a pipeline, else plain
     clock: float = 0.0  # in MHz: the number of stages follows; 0: no goal
     device: str = ""  # of `delays.DELAYS`; gates are mapped into its look-up tables
     margin: float = 1.0  # stages are planned for a clock this many times as fast
@@ -109,6 +112,7 @@ class Target:
             raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
         if options.cocotb and not self.cocotb:
             raise UsageError(f"there is no test in cocotb for {self.about}", "leave out --cocotb")
+        self._require_interface(options)
         module, _, function = self.writer.partition(":")
         write = getattr(importlib.import_module(f"boolcomp.targets.{module}"), function)
         files: Files = write(program, load, options)
@@ -136,6 +140,18 @@ class Target:
         gates = self.mapped and options.level != "words"
         return replace(options, luts=options.luts or inputs) if gates else options
 
+    def _require_interface(self, options: ExportOptions) -> None:
+        stages = options.pipeline or options.clock
+        if options.interface is not None and not self.pipelined:
+            raise UsageError(f"{self.about} has no interfaces", "leave out --interface")
+        if options.interface == "plain" and stages:
+            raise UsageError(
+                "a pipeline has the interface valid or stream",
+                f"leave out --{'pipeline' if options.pipeline else 'clock'}",
+            )
+        if options.interface == "valid" and not stages:
+            raise UsageError("the interface valid is that of a pipeline", "add --pipeline N")
+
 
 WRITERS = {
     "verilog": Target(
@@ -143,6 +159,15 @@ WRITERS = {
         pipelined=True, benched=True, mapped=True, cocotb=True,
     ),
     "vhdl": Target("hdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
+    "systemverilog-package": Target("packages:export_package", ".sv", "a SystemVerilog package"),
+    "fusesoc": Target(
+        "packages:export_fusesoc", ".core", "a FuseSoC core", LEVELS,
+        pipelined=True, benched=True, mapped=True,
+    ),
+    "amaranth": Target(
+        "packages:export_amaranth", ".py", "an Amaranth component", LEVELS,
+        pipelined=True, mapped=True,
+    ),
     "blif": Target("networks:export_blif", ".blif", "BLIF", mapped=True),
     "aiger": Target("networks:export_aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("networks:export_aiger_ascii", ".aag", "AIGER as text"),
@@ -639,6 +664,7 @@ def export(
     luts: int = 0,
     test_bench: bool = False,
     cocotb: bool = False,
+    interface: Any = None,
     clock: float | str = 0,
     device: str = "",
 ) -> list[Path]:
@@ -647,18 +673,20 @@ def export(
     `path` is a file if it has the target's ending, else a folder; the other parameters are the
     options of the command `boolcomp export`.
     """
-    goal = megahertz(clock) if clock else 0.0
-    options = ExportOptions(checked_level(level), pipeline, test_bench, luts, cocotb, goal, device)
+    options = ExportOptions(
+        checked("level", level, LEVELS), pipeline, test_bench, luts, cocotb,
+        checked("interface", interface, INTERFACES), megahertz(clock) if clock else 0.0, device,
+    )  # fmt: skip
     return write_files(
         export_texts(program, target, load, options), Path(path), writer(target).ending
     )
 
 
-def checked_level(level: Any) -> Any:
-    """Return a level or None; raise UsageError if there is no such level."""
-    if level is not None:
-        require_name("level", str(level), LEVELS)
-    return level
+def checked(kind: str, name: Any, known: Collection[str]) -> Any:
+    """Return a name or None; raise UsageError for an unknown name."""
+    if name is not None:
+        require_name(kind, str(name), known)
+    return name
 
 
 def write_files(files: Files, output: Path, ending: str) -> list[Path]:

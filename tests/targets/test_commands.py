@@ -18,6 +18,8 @@ def test_a_file_or_a_folder_is_written(run: Run) -> None:
     result = run("export", "tiny", "--to", "verilog", "-o", "x.v", "--test-bench", "--json")
     assert json.loads(result.out)["files"] == ["x.v", "tiny_arm_tb.v"]
     assert "module tiny_arm_tb" in Path("tiny_arm_tb.v").read_text()
+    found = run("export", "tiny", "--to", "verilog", "-o", "s", "--interface", "stream", "--json")
+    assert json.loads(found.out)["files"] == ["s/tiny_arm_stream.v"]
     assert run("export", "tiny", "--to", "blif", "-o", "-").out.startswith("# program tiny arm")
 
 
@@ -29,6 +31,8 @@ def test_a_file_or_a_folder_is_written(run: Run) -> None:
             "--to verilog -o x --level gate",
             "unknown level 'gate'\n  hint: did you mean 'gates'? levels are",
         ),
+        ("--to verilog -o x --interface steam", "unknown interface 'steam'\n  hint: did you mean"),
+        ("--to pla -o x --interface stream", "PLA has no interfaces\n  hint: leave out"),
         ("--to verilog -o x --pipeline 99", "--pipeline must be 0 to 64, not 99"),
         ("--to verilog -o x.bin", "x.bin is named as another target's file"),
         ("--to verilog -o x.v --load 3", "no payload 3.0\n  hint: this program has 0 kg\n"),
@@ -40,6 +44,7 @@ def test_a_bad_export_is_refused(run: Run, arguments: str, message: str) -> None
     result = run("export", "tiny", *arguments.split())
     assert (result.code, result.out) == (2, "")
     assert message in result.err
+    assert [path.name for path in Path().iterdir()] == ["tiny"]
 
 
 def test_what_is_exported_is_imported_and_written_in_other_formats(

@@ -27,6 +27,19 @@ module @name@_tb;
         forever #5 clock = ~clock;
     end
 @end
+@if stream
+    reg aclk;
+    reg aresetn;
+    reg s_axis_tvalid;
+    wire s_axis_tready;
+    wire m_axis_tvalid;
+    reg m_axis_tready;
+    integer seen;
+    initial begin
+        aclk = 1'b0;
+        forever #5 aclk = ~aclk;
+    end
+@end
     @name@ dut (@ports@);
 @if cycles
     initial begin
@@ -72,6 +85,34 @@ module @name@_tb;
             valid_in = place < @count@;
             if (place < @count@) inputs = given[place];
             if (enable) place = place + 1;
+        end
+        if (seen != @count@) caught = -1;
+@end
+@if stream
+        // stalls at random on both sides; s_axis_tvalid waits for s_axis_tready
+        seen = 0;
+        place = 0;
+        aresetn = 1'b0;
+        s_axis_tvalid = 1'b0;
+        m_axis_tready = 1'b0;
+        repeat (2) @(negedge aclk);
+        repeat (@most@) begin
+            aresetn = 1'b1;
+            s_axis_tvalid = place < @count@ && (s_axis_tvalid || $random % 4 != 0);
+            m_axis_tready = $random % 4 != 0;
+            if (place < @count@) inputs = given[place];
+            #1 if (m_axis_tvalid && m_axis_tready) begin
+                if (seen >= @count@ || outputs !== wanted[seen]) begin
+                    caught = caught + 1;
+                    differ = seen;
+                end
+                seen = seen + 1;
+            end
+            if (s_axis_tvalid && s_axis_tready) begin
+                place = place + 1;
+                @(posedge aclk) #1 s_axis_tvalid = 1'b0;
+            end
+            @(negedge aclk);
         end
         if (seen != @count@) caught = -1;
 @end

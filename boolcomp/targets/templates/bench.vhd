@@ -19,6 +19,10 @@ architecture bench of @name@_tb is
     signal clock, enable, valid_in : std_logic := '0';
     signal valid_out : std_logic;
 @end
+@if stream
+    signal aclk, aresetn, s_axis_tvalid, m_axis_tready : std_logic := '0';
+    signal s_axis_tready, m_axis_tvalid : std_logic;
+@end
 begin
     dut : entity work.@name@ port map (
         @ports@
@@ -27,7 +31,7 @@ begin
         variable caught, seen, place : integer := 0;
         variable differ : integer := -1;
     begin
-@unless clocks
+@if plain
         for k in 0 to @last@ loop
             inputs <= given(k);
             wait for 10 ns;
@@ -63,6 +67,44 @@ begin
             end if;
             wait for 1 ns;
             clock <= '1';
+            wait for 4 ns;
+        end loop;
+        if seen /= @count@ then
+            caught := -1;
+        end if;
+@end
+@if stream
+        -- stalls on both sides; s_axis_tvalid waits for s_axis_tready
+        for k in 0 to @most@ loop
+            aclk <= '0';
+            wait for 5 ns;
+            if k > 1 then
+                aresetn <= '1';
+            end if;
+            if k > 1 and place < @count@ and k * k mod 7 /= 2 then
+                inputs <= given(place);
+                s_axis_tvalid <= '1';
+            end if;
+            m_axis_tready <= '0';
+            if k > 1 and (k mod 3 /= 2 or k mod 40 > 30) and k mod 40 > 8 then
+                m_axis_tready <= '1';
+            end if;
+            wait for 1 ns;
+            if m_axis_tvalid = '1' and m_axis_tready = '1' then
+                if seen >= @count@ then
+                    caught := caught + @count@;
+                elsif outputs /= wanted(seen) then
+                    caught := caught + 1;
+                    differ := seen;
+                end if;
+                seen := seen + 1;
+            end if;
+            aclk <= '1';
+            if s_axis_tvalid = '1' and s_axis_tready = '1' then
+                place := place + 1;
+                wait for 1 ns;
+                s_axis_tvalid <= '0';
+            end if;
             wait for 4 ns;
         end loop;
         if seen /= @count@ then
