@@ -131,7 +131,9 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Fig. 8": Place(
             "times on three transputers", reason="one fitted number; its P3 calculates A and J, too"
         ),
-        "sec. 5": Place("speed-ups"),
+        "sec. 5": Place(
+            "speed-ups; Adams-Moulton integration (`simulate --integrator adams-moulton`)"
+        ),
         "sec. 3": Place(
             "closed loops, walking machines",
             outside="an arm is a tree of joints here; loops need constraint equations, contacts "
