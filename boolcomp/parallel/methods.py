@@ -405,11 +405,13 @@ def _biased(
 
 
 def bodies_of(robot: Robot, algebra: Algebra, q: Elements, qd: Elements) -> list[MovingBody]:
-    """Return all bodies of a chain."""
-    frame = base(robot, algebra)
+    """Return all bodies of a chain or tree; branches do not read each other."""
+    frames = [base(robot, algebra)]
     bodies = []
     for i, (link, position, speed) in enumerate(zip(robot.links, q, qd, strict=True), 1):
-        frame, body = advance(str(i), i, link, algebra, frame, (position, speed))
+        before = frames[robot.parents[i - 1]]
+        frame, body = advance(str(i), i, link, algebra, before, (position, speed))
+        frames.append(frame)
         bodies.append(body)
     return bodies
 

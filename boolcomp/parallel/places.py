@@ -122,6 +122,8 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
     },
     "schaefer": {
         "Fig. 1": Place("a rigid body and its forces", outside="a drawing without figures"),
+        "Fig. 2": Place("subsystems of a tree", here="`symbolic` accepts trees"),
+        "Fig. 3": Place("strategy 1", here="branches of a tree are independent tasks"),
         "Fig. 4": Place("strategy 2", here="`--scheduler schaefer`"),
         "Fig. 5": Place("strategy 3", here="`--scheduler schaefer`"),
         "Fig. 6": Place("network of transputers", outside="a drawing without figures"),
@@ -131,6 +133,7 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Fig. 8": Place(
             "times on three transputers", reason="one fitted number; its P3 calculates A and J, too"
         ),
+        "eq. 8": Place("recursive forward dynamics", here="method `recursive-forward`"),
         "sec. 5": Place(
             "speed-ups; Adams-Moulton integration (`simulate --integrator adams-moulton`)"
         ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.base.errors import UsageError, require_name
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.logic.network import CONSTANTS, operation_kinds
-from boolcomp.parallel import methods
+from boolcomp.parallel import articulated, methods
 from boolcomp.parallel.methods import (
     RecordedMethod,
     general_torques,
@@ -318,8 +318,9 @@ class Method:
     `function` is the physics, `(robot, algebra, q, qd, qdd) -> torques`; if `whole`, it is
     `(robot, tape) -> program` with other inputs and outputs; for `boolean` it makes a task graph
     from tables. With `dummies` the tasks include an entry and an exit, as the paper counts.
-    `general` methods accept joints in any frames. Tasks of `literal` methods count all operations
-    of the text by default, including products with zero, as the paper does.
+    `general` methods accept joints in any frames and trees, those with `trees` trees. Tasks of
+    `literal` methods count all operations of the text by default, including products with zero, as
+    the paper does.
     """
 
     title: str
@@ -330,6 +331,7 @@ class Method:
     whole: bool = False
     dummies: bool = False
     general: bool = False
+    trees: bool = False
 
     def __str__(self) -> str:
         return f"{self.title} ({self.paper})"
@@ -379,15 +381,19 @@ METHODS: dict[str, Method] = {
         partial(zeng_tasks, name=split_name), literal=True, dummies=True,
     ),
     "symbolic": Method(
-        "symbolic equations of motion", _SCHAEFER, methods.torques, methods.tasks
+        "symbolic equations of motion", _SCHAEFER, methods.torques, methods.tasks, trees=True
     ),
     "symbolic-forward": Method(
         "symbolic equations of motion, solved by Cholesky", _SCHAEFER, forward_program,
-        methods.forward_tasks, whole=True,
+        methods.forward_tasks, whole=True, trees=True,
+    ),
+    "recursive-forward": Method(
+        "recursive forward dynamics", _SCHAEFER, articulated.forward_program, articulated.tasks,
+        whole=True, general=True,
     ),
     "symbolic-cycle": Method(
         "symbolic equations of motion, Cholesky and a control law", _SCHAEFER, cycle,
-        methods.cycle_tasks, whole=True,
+        methods.cycle_tasks, whole=True, trees=True,
     ),
     "boolean": Method("product terms, ORs and sums", "Machado et al. 1988", boolean_tasks),
 }  # fmt: skip
@@ -408,15 +414,16 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     method = method_named(name)
     if name == "boolean":
         raise UsageError("method 'boolean' needs tables", "compile the robot in paper mode first")
-    if robot.branched and not method.general:
+    if robot.branched and not (method.general or method.trees):
         raise UsageError(
             f"{robot.name} is a tree of joints (a joint has a parent of its own); the method "
-            f"{name!r} supports chains only", "use --method newton-euler",
+            f"{name!r} supports chains only", "use --method regrouped",
         )  # fmt: skip
     if robot.general and not method.general:
         raise UsageError(
             f"{robot.name} has joints in general frames (origin, rotation, axis); the method "
-            f"{name!r} supports Denavit-Hartenberg frames (a, alpha, d, theta) only"
+            f"{name!r} supports Denavit-Hartenberg frames (a, alpha, d, theta) only",
+            "use --method regrouped",
         )
     tape = Tape() if tape is None else tape
     if method.whole:
