@@ -262,9 +262,9 @@ def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
 def simulate(request: ScheduleRequest, points: int | None, bits: int, output: Path | None) -> None:
     """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
-    Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
-    zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle, recursive-forward,
-    boolean.
+    Methods: newton-euler, semi-customised, customised, wrench, regrouped, lagrangian,
+    lagrangian-rows, zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle,
+    recursive-forward, boolean.
     Schedulers: cp-misf, improved, optimal, dynamic, static, first-fit, best-fit, and the papers'
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
     Prints operations, times and a Gantt chart; -o also writes them as SVG and HTML.

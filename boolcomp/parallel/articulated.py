@@ -84,7 +84,7 @@ def forward(
 
 
 def _passed(joint: Joint, body: Body, solved: tuple[Six, Element, Element]) -> Body:
-    """Return what a link adds to I and b of the one before."""
+    """Return the parts of a link in I and b of the one before."""
     (columns, gained, _), (inertia, bias), (pulled, over, left) = joint, body, solved
     rest = _symmetric(lambda r, c: inertia[r][c] - pulled[r] * (pulled[c] * over))
     turn = left * over

@@ -54,6 +54,10 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Table 1": Place("parameters of a PUMA 560", here="`puma560` has these links"),
         "Table 2": Place("operations of general Newton-Euler"),
         "Table 3": Place("operations of the semi-customised form"),
+        "eq. 11, 12": Place(
+            "force and moment at the end effector",
+            here="`compile --wrench 20,5`, method `wrench`",
+        ),
         "sec. 5.2": Place("operations saved"),
         "Fig. 2": Place("block diagram of the T800", outside="a drawing of its maker"),
         "Fig. 3": Place("network of four transputers", here="`--scheduler zomaya`"),
@@ -133,6 +137,7 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Fig. 8": Place(
             "times on three transputers", reason="one fitted number; its P3 calculates A and J, too"
         ),
+        "eq. 7": Place("reaction forces", here="`compile --of reactions`"),
         "eq. 8": Place("recursive forward dynamics", here="method `recursive-forward`"),
         "sec. 5": Place(
             "speed-ups; Adams-Moulton integration (`simulate --integrator adams-moulton`)"

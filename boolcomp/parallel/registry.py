@@ -354,6 +354,10 @@ METHODS: dict[str, Method] = {
         "Newton-Euler customised by folding constants", _ZOMAYA, semi_customised_torques,
         zomaya_tasks,
     ),
+    "wrench": Method(
+        "customised Newton-Euler with force and moment at the end effector", _ZOMAYA,
+        methods.wrench_program, zomaya_tasks, whole=True,
+    ),
     "regrouped": Method(
         "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
         dynamics.torques, dynamics.tasks, general=True,
@@ -539,6 +543,11 @@ def recursive_lagrangian() -> tuple[Count, ...]:
 
 def count_findings(paper: str) -> Iterator[Finding]:
     """Yield the operations of the recorded methods and those in the tables of their paper."""
+    for name in ("customised", "wrench") if paper == "zomaya" else ():
+        graph = task_graph(name, reference()).graph
+        total = sum((one.operations for one in graph.tasks), Operations())
+        text = f"operations, {name}, six links"
+        yield Finding(text, "", total.total, "count", "", "eq. 11, 12")
     tables = {
         "zomaya": (("Table 2", newton_euler), ("Table 3", partial(semi_customised, dense=True)),
                    ("Table 3", partial(semi_customised, dense=False))),

@@ -80,6 +80,20 @@ def test_recursive_forward_dynamics_are_pinocchios(name: str) -> None:
     assert np.abs(ours - theirs).max() < 1e-9 * np.abs(theirs).max()
 
 
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_a_wrench_at_the_end_effector_enters_newton_euler(name: str) -> None:
+    robot = load_robot(name)
+    wrench = np.random.default_rng(4).uniform(-20, 20, (40, 6))
+    states = random_states(robot, 40, 5)
+    program = straight_line("wrench", robot)
+    found = np.stack(program.evaluate([c for x in (*states, wrench) for c in x.T.copy()]), axis=1)
+    expected = inverse_dynamics(robot, *states, wrench=wrench)
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+    counts = [task_graph(one, robot).graph.tasks for one in ("customised", "wrench")]
+    with_, without = (sum(task.operations.total for task in tasks) for tasks in counts[::-1])
+    assert 0 < with_ - without <= 12
+
+
 def test_branches_of_a_tree_are_independent_tasks() -> None:
     robot = two_chains()
     assert robot.branched
