@@ -367,7 +367,7 @@ def pages(bench: Bench) -> None:
 @group
 def schedules(bench: Bench) -> None:
     """Schedules of the parallel papers."""
-    for name in ("zomaya", "zeng", "zalzala", "schaefer"):
+    for name in ("machado", "zomaya", "zeng", "zalzala", "schaefer"):
         bench.run(f"schedule paper {name}")
     bench.run("schedule simulate puma560 --method lagrangian --machine t800 --json")
     for name in ("improved", "dynamic", "static", "first-fit", "best-fit"):

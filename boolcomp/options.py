@@ -155,7 +155,7 @@ class CompileOptions(TypedDict, total=False):
     of: Annotated[str, Option(
         "function", "inverse-dynamics",
         "Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
-        "derivatives, computed-torque, pd-gravity, control, forward-dynamics, "
+        "reactions, derivatives, computed-torque, pd-gravity, control, forward-dynamics, "
         "inverse-kinematics. Choices follow: control:kp=50:kd=14, inverse-dynamics:friction.",
         values="problem.functions:NAMES", metavar="NAME[:KEY=VALUE]", brief=True
     )]
@@ -181,6 +181,11 @@ class CompileOptions(TypedDict, total=False):
     load_range: Annotated[str | tuple[Number, Number] | None, Option(
         "function", None, "Range of the payload (kg) as an input word: 0..5", metavar="LO..HI",
         within="--payload"
+    )]
+    wrench: Annotated[Reals | None, Option(
+        "function", None,
+        "Largest force (N) and moment (N·m) of the tip on its surroundings, six input words: 20,5",
+        metavar="N,NM", within="--of"
     )]
     elbow: Annotated[str | None, Option(
         "function", None, "Elbow of the arm (inverse kinematics only) [default: up]",

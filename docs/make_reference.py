@@ -28,8 +28,10 @@ from boolcomp.base import errors
 from boolcomp.base.results import Results
 from boolcomp.commands.group import cli
 from boolcomp.commands.options import HELP_ALL
+from boolcomp.commands.schedule import findings_of
 from boolcomp.measure.report_page import Report
 from boolcomp.measure.verify import Verification
+from boolcomp.parallel.places import page_rows
 from boolcomp.problem import Problem
 from boolcomp.problem.outputs import NamedOutputs
 from boolcomp.problem.robot.library import robot_names
@@ -261,6 +263,11 @@ def messages() -> str:
     )
 
 
+def papers() -> str:
+    """Return a row for every table and figure of the papers."""
+    return _table("paper|place|shows|result", page_rows(findings_of))
+
+
 def _message(call: ast.Call) -> tuple[str, str] | None:
     """Return the message and the hint of a call that raises or makes an error."""
     name = str(getattr(call.func, "id", getattr(call.func, "attr", "")))
@@ -291,6 +298,7 @@ ERRORS = {name for name, value in vars(errors).items()
           if isinstance(value, type) and issubclass(value, errors.BoolcompError)}  # fmt: skip
 PARTS: dict[str, Callable[[], str]] = {
     "messages": messages,
+    "papers": papers,
     "commands": commands,
     "python": python,
     "robots": robots,

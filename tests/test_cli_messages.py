@@ -81,6 +81,10 @@ USAGE = {  # exit code 2
         ("simulate machado-2r --controller none.py:f", "a file that does not exist, 'none.py'"),
         ("simulate machado-2r -o x.pdf", "-o x.pdf has an unknown ending hint: use .html, .svg,"),
         ("simulate machado-2r --friction some", "friction 'some'"),
+        (
+            "simulate machado-2r --integrator adams-multon",
+            "unknown integrator 'adams-multon' hint: did you mean 'adams-moulton'?",
+        ),
         ("simulate machado-2r --time -1", "not -1"),
         ("simulate machado-2r --time 1e5 --bits 4-12", "must have 2 to"),
         ("simulate machado-2r --tolerance 0", "--tolerance must be above 0"),

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ from boolcomp.checker.folder import (
 from boolcomp.checker.problem import input_of, outputs_of, read_origin, space_of, values_of
 from boolcomp.checker.robot import (
     RANGES,
-    SIGNATURES,
     ClaimedWaveSum,
     Space,
     Variable,
@@ -434,7 +434,7 @@ def described(program: ProgramFiles) -> str:
         origin = read_origin(program.loads[0].section("origin"))
         units = {one["name"]: one["unit"] for one in program.document["inputs"]}
         name, what = program.document["name"], "robot" if origin.function else "function"
-        if origin.function.partition(":")[0] in SIGNATURES:
+        with suppress(NotCoveredError):
             units = signature(origin.function, origin.robot).units
     except (*DAMAGE, DataError):
         return ""

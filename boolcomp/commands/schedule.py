@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing, number, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, require_name, shown, suggestion
 from boolcomp.base.files import outputs, read_text
 from boolcomp.base.results import Results
 from boolcomp.commands.options import (
@@ -27,16 +27,18 @@ from boolcomp.commands.options import (
 from boolcomp.commands.output import in_stages, progress, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from boolcomp.logic.network import Network
     from boolcomp.options import GivenOptions
+    from boolcomp.paper.passes import Covered
     from boolcomp.parallel.execute import RealRun
     from boolcomp.parallel.machine import Machine
     from boolcomp.parallel.methods import RecordedMethod
     from boolcomp.parallel.registry import ProductTable
     from boolcomp.parallel.schedulers import CommunicationVector
+    from boolcomp.parallel.simulation import Finding
     from boolcomp.parallel.taskgraph import Schedule, TaskGraph
     from boolcomp.problem.robot.model import Robot
 
@@ -64,15 +66,26 @@ class ScheduleRequest:
 
 def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     """Return the tables of a robot in paper mode, the tasks of the Boolean evaluator."""
+    return tables_of(covered(robot, bits)[0])
+
+
+def covered(robot: Robot, bits: int, loads: Sequence[float] = (0.0,)) -> list[Covered]:
+    """Return plan and covers of a robot in paper mode, for loads in kg."""
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.paper.plan import PlanOptions
-    from boolcomp.parallel.registry import ProductTable
-    from boolcomp.pipeline import compile_paper
+    from boolcomp.pipeline import PAPER, problems_of
+    from boolcomp.pipeline import run as run_passes
 
     with share("compiling") as show:
         choices = PaperChoices(PlanOptions(bits=bits), progress=in_stages(show))
-        compiled = compile_paper(robot, choices)
-    places = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
+        return run_passes(PAPER, problems_of(robot, loads), choices, "covers")
+
+
+def tables_of(made: Covered) -> tuple[ProductTable, ...]:
+    """Return the sizes of all covers, with the number of their torque."""
+    from boolcomp.parallel.registry import ProductTable
+
+    places = {plan.output.title: k for k, plan in enumerate(made.plan.outputs, 1)}
     return tuple(
         ProductTable(
             term.entry.plan.term.name,
@@ -82,7 +95,7 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
             term.cover.literals,
             term.entry.table.outputs,
         )
-        for term in compiled.covers[0]
+        for term in made.terms
     )
 
 
@@ -249,8 +262,9 @@ def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
 def simulate(request: ScheduleRequest, points: int | None, bits: int, output: Path | None) -> None:
     """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
-    Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
-    zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle, boolean.
+    Methods: newton-euler, semi-customised, customised, wrench, regrouped, lagrangian,
+    lagrangian-rows, zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle,
+    recursive-forward, boolean.
     Schedulers: cp-misf, improved, optimal, dynamic, static, first-fit, best-fit, and the papers'
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
     Prints operations, times and a Gantt chart; -o also writes them as SVG and HTML.
@@ -322,21 +336,40 @@ def chart(
 
 
 @command.command(epilog="Example: boolcomp schedule paper zomaya")
-@click.argument("name", shell_complete=completes("zomaya zeng zalzala schaefer"))
+@click.argument("name", shell_complete=completes("parallel.places:PAPERS"))
 @json_option
 def paper(name: str) -> None:
-    """Compare the figures of a paper (zomaya, zeng, zalzala, schaefer) with reproduced ones."""
-    from boolcomp.parallel.papers import reproduce
-    from boolcomp.parallel.registry import task_graph
+    """Compare the figures of a paper with reproduced ones.
+
+    Papers: machado, zomaya, zeng, zalzala, schaefer.
+    """
     from boolcomp.parallel.simulation import FINDINGS
+
+    findings = Results(FINDINGS, findings_of(name))
+    text = tabled(findings, "place, figure, printed, ours,  ")
+    print_result({"paper": name, "findings": findings.documents}, text)
+
+
+def findings_of(name: str) -> tuple[Finding, ...]:
+    """Return the figures of a paper, with what other rooms calculate for them."""
+    from boolcomp.parallel.machado import LOAD_BITS, LOADS, machado_findings
+    from boolcomp.parallel.papers import reproduce
+    from boolcomp.parallel.places import PAPERS
+    from boolcomp.parallel.registry import count_findings, task_graph
     from boolcomp.problem.robot.library import load_robot
 
+    require_name("paper", name, PAPERS)
+    if name == "machado":
+        arm = load_robot("machado-2r")
+        made = covered(arm, 8)[0]
+        plans: dict[str, Any] = {plan.output.symbol: plan for plan in made.plan.outputs}
+        plans |= {plan.term.name: plan for plan in made.plan.terms}
+        library = [tables_of(one) for one in covered(arm, LOAD_BITS, LOADS)]
+        return tuple(machado_findings(plans, tables_of(made), library))
     cycle = None
     if name == "schaefer":
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
-    findings = Results(FINDINGS, reproduce(name, cycle))
-    text = tabled(findings, "figure, printed, ours,  ")
-    print_result({"paper": name, "findings": findings.documents}, text)
+    return (*count_findings(name), *reproduce(name, cycle))
 
 
 def _older(**values: Any) -> None:

@@ -60,6 +60,9 @@ LOOP = (
            help="Bandwidth of the loop in rad/s."),
     option("--damping", default=1.0, show_default=True, heading="Loop", brief=False,
            help="Damping ratio of the loop."),
+    option("--integrator", default="runge-kutta", show_default=True, heading="Loop", brief=False,
+           help="Steps of the arm: runge-kutta (fourth order), adams-moulton (second).",
+           shell_complete=completes("measure.control_loop:INTEGRATORS")),
 )  # drives, friction and gains: the fields of `LoopSettings`  # fmt: skip
 
 

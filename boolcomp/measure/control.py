@@ -47,6 +47,7 @@ from boolcomp.measure.control_loop import (
     CUTOFF,
     DAMPING,
     FRICTIONS,
+    INTEGRATORS,
     READ,
     ControlLoop,
     TorqueBlock,
@@ -471,13 +472,16 @@ class LoopSettings:
     friction: str = FRICTIONS[0]
     bandwidth: float = BANDWIDTH
     damping: float = DAMPING
+    integrator: str = next(iter(INTEGRATORS))
 
     def loop(self, robot: Robot, kind: Kind) -> ControlLoop:
         """Return the loop of an arm and a law."""
         require_name("friction", self.friction, FRICTIONS)
         if not 0 < self.seconds <= 1e5:
             raise UsageError(f"time must be above 0 and at most 1e5 s, not {self.seconds:g}")
-        plant = plant_of(robot, has_friction=self.friction != "none")
+        plant = plant_of(
+            robot, has_friction=self.friction != "none", integrator=self.integrator
+        )  # fmt: skip
         drive = drive_of(
             robot, rate=self.rate, encoder_bits=self.encoder_bits, speeds=self.speeds,
             cutoff=self.cutoff,
@@ -1034,7 +1038,8 @@ def footnote(found: Study) -> str:
     sensed = "exact states" if drive.ideal else f"encoders, {drive.speeds} speeds"
     return (
         f"simulated, not proved: {found.seconds:g} s at {drive.rate:g} Hz, {sensed}, "
-        f"Runge-Kutta with {steps} {'step' if steps == 1 else 'steps'} per period; tracking in "
+        f"{INTEGRATORS[plant.integrator][0]} with {steps} {'step' if steps == 1 else 'steps'} per "
+        "period; tracking in "
         f"{joints}, torques in {torques}\n"
         "bound: tracking error that the proved torque bound allows in a continuous-time loop "
         "without saturation"

@@ -743,6 +743,24 @@ def advance(program: Any, state: Any, torque: Any, step: Any, substeps: Any) -> 
 
 
 @njit(cache=True)
+def advance_corrected(program: Any, state: Any, torque: Any, step: Any, substeps: Any) -> None:
+    """Do the same by Adams-Moulton steps of second order, with two evaluations each.
+
+    The predictor is Adams-Bashforth's of second order, in the first step Euler's, because torques
+    jump between two calls.
+    """
+    slopes = np.zeros_like(state)
+    slope(program, state, 0.0, slopes, torque)
+    before = slopes.copy()
+    for _ in range(substeps):
+        ahead = 1.5 * slopes - 0.5 * before
+        slope(program, state, step, ahead, torque)
+        before[:] = slopes
+        state += step / 2 * (slopes + ahead)
+        slope(program, state, 0.0, slopes, torque)
+
+
+@njit(cache=True)
 def centre(value: Any, scale: Any) -> Any:
     """Return the middle of a value's cell, as `Code.cell` and `Code.centre` do."""
     place = (value - scale[LOW]) / scale[STEP]
@@ -946,14 +964,17 @@ def _require_inertia(robot: Robot) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# The plant: forward dynamics in doubles, integrated by Runge-Kutta steps.
+# The plant: forward dynamics in doubles, integrated by Runge-Kutta or Adams-Moulton steps.
 #
 # Between two instants of control, torques are constant and accelerations are continuous (dry
-# friction is smoothed). With fixed steps of fourth order every run takes the same steps, and
-# results do not depend on the set of runs.
+# friction is smoothed). With fixed steps every run takes the same steps, and results do not depend
+# on the set of runs. Adams-Moulton is the integrator of Schäfer and Schiehlen 1992.
 # --------------------------------------------------------------------------------------------------
 
 
+INTEGRATORS = {
+    "runge-kutta": ("Runge-Kutta", advance), "adams-moulton": ("Adams-Moulton", advance_corrected)
+}  # fmt: skip
 LONGEST = 1e-3  # s: default step
 STIFF = 0.5  # largest product of step and fastest friction decay; the stability limit is 2.78
 
@@ -965,11 +986,12 @@ class Plant:
     robot: Robot
     forward: KernelProgram
     has_friction: bool
+    integrator: str = next(iter(INTEGRATORS))
 
     def moved(self, state: Floats, torque: Floats, step: float, steps: int, room: Floats) -> None:
         """Advance states (positions over speeds, one column per run) by several steps in place."""
         program = (self.forward.code, room, self.forward.outputs)
-        advance(program, state, torque, step, steps)
+        INTEGRATORS[self.integrator][1](program, state, torque, step, steps)
 
     def steps(self, period: float) -> int:
         """Return the number of steps per control period, from its length and from friction."""
@@ -979,12 +1001,14 @@ class Plant:
         return max(1, math.ceil(period / longest - 1e-9))
 
 
-def plant_of(robot: Robot, *, has_friction: bool = True) -> Plant:
+def plant_of(robot: Robot, *, has_friction: bool = True, integrator: str = "runge-kutta") -> Plant:
     """Return the plant of an arm, with or without joint friction."""
+    require_name("integrator", integrator, INTEGRATORS)
     lossy = any(link.viscous_friction or any(link.coulomb_friction) for link in robot.links)
     return Plant(
-        robot, forward_dynamics(robot, has_friction=has_friction and lossy), has_friction and lossy
-    )
+        robot, forward_dynamics(robot, has_friction=has_friction and lossy), has_friction and lossy,
+        integrator,
+    )  # fmt: skip
 
 
 def inertia(robot: Robot, q: Floats) -> Floats:

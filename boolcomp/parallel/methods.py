@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,8 +20,9 @@ from boolcomp.problem.algebra import (
     link_rotation,
     symmetric,
 )
+from boolcomp.problem.problem import numbered
 from boolcomp.problem.robot.model import free_fall
-from boolcomp.problem.tape import count, task
+from boolcomp.problem.tape import count, recorded, task
 from boolcomp.problem.words import exact_cosine, exact_sine
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.algebra import Element
     from boolcomp.problem.robot.model import Link, Robot
-    from boolcomp.problem.tape import Straight
+    from boolcomp.problem.tape import Straight, Tape
 
     Elements = Sequence[Element]
 
@@ -405,11 +406,13 @@ def _biased(
 
 
 def bodies_of(robot: Robot, algebra: Algebra, q: Elements, qd: Elements) -> list[MovingBody]:
-    """Return all bodies of a chain."""
-    frame = base(robot, algebra)
+    """Return all bodies of a chain or tree; branches do not read each other."""
+    frames = [base(robot, algebra)]
     bodies = []
     for i, (link, position, speed) in enumerate(zip(robot.links, q, qd, strict=True), 1):
-        frame, body = advance(str(i), i, link, algebra, frame, (position, speed))
+        before = frames[robot.parents[i - 1]]
+        frame, body = advance(str(i), i, link, algebra, before, (position, speed))
+        frames.append(frame)
         bodies.append(body)
     return bodies
 
@@ -1056,11 +1059,9 @@ def general_torques(
     return _torques(_FULL, robot, algebra, q, qd, qdd)
 
 
-def _torques(
-    form: _Form, robot: Robot, algebra: Algebra, q: Elements, qd: Elements, qdd: Elements
-) -> list[Element]:
-    zero = zeros(algebra)
-    state = _State(
+def _torques(form: _Form, robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
+    zero, (q, qd, qdd, *wrench) = zeros(algebra), state
+    motion = _State(
         JointKinematics(identity(algebra), zero, zero),
         zero,
         zero,
@@ -1073,13 +1074,14 @@ def _torques(
         with task(algebra, f"p/{i}"):
             step = form.step(link, algebra, now[0])
         joint = JointKinematics(rotation, step, zero)
-        state = form.out(i, link, algebra, joint, state, (now[1], now[2]))
-        states.append(state)
+        motion = form.out(i, link, algebra, joint, motion, (now[1], now[2]))
+        states.append(motion)
     loads = [
         _zomaya_load(i, link, known, algebra, dense=form.dense)
         for i, (link, known) in enumerate(zip(robot.links, states, strict=True), 1)
     ]
-    return form.back(robot, algebra, states, loads, qdd)
+    tip = [Vector(*one) for one in wrench] if wrench else [zero, zero]
+    return form.back(robot, algebra, states, loads, qdd, tip)
 
 
 def _out(
@@ -1125,9 +1127,9 @@ def _zomaya_load(
 
 def _back(
     robot: Robot, algebra: Algebra, states: Sequence[_State],
-    loads: Sequence[tuple[Vector, Vector]], rates: Elements,
+    loads: Sequence[tuple[Vector, Vector]], rates: Elements, tip: Sequence[Vector],
 ) -> list[Element]:  # fmt: skip
-    rotation, force, moment = identity(algebra), zeros(algebra), zeros(algebra)
+    rotation, (force, moment) = identity(algebra), tip
     torques = []
     for i in range(robot.joints, 0, -1):
         link, joint, (own_force, spin) = robot.links[i - 1], states[i - 1].joint, loads[i - 1]
@@ -1146,17 +1148,27 @@ def _back(
 
 def semi_customised_torques(
     robot: Robot, algebra: Algebra, q: Elements, qd: Elements,
-    qdd: Elements, *, dense: bool | None = None,
+    qdd: Elements, *wrench: Elements, dense: bool | None = None,
 ) -> list[Element]:  # fmt: skip
     """Return the torques by (5) to (13) without A's zero, with sparse z and constant Aᵀz.
 
-    With `dense` inertia tensors are full (by default if one of them is). Over a tape without
-    folding: 117/95 operations per link with full tensors, 105/83 with diagonal ones.
+    `wrench` is the force and the moment of the end effector on its surroundings: f and n after the
+    last link, in its frame. With `dense` inertia tensors are full (by default if one of them is).
+    Over a tape without folding: 117/95 operations per link with full tensors, 105/83 with diagonal
+    ones.
     """
     if dense is None:
         dense = any(any(link.inertia[3:]) for link in robot.links)
     form = _Form(known_rotation, known_step, _sparse_out, _sparse_back, dense)
-    return _torques(form, robot, algebra, q, qd, qdd)
+    return _torques(form, robot, algebra, q, qd, qdd, *wrench)
+
+
+def wrench_program(robot: Robot, tape: Tape) -> Straight:
+    """Record the semi-customised form: inputs q, qd, qdd, f and m, outputs tau."""
+    groups = [numbered(letters, robot.joints).members for letters in ("q", "qd", "qdd")]
+    groups += [("fx", "fy", "fz"), ("mx", "my", "mz")]
+    names = numbered("tau", robot.joints).members
+    return recorded(partial(semi_customised_torques, robot), groups, names, tape)
 
 
 def _sparse_out(
@@ -1186,10 +1198,9 @@ def _sparse_out(
 
 def _sparse_back(
     robot: Robot, algebra: Algebra, states: Sequence[_State],
-    loads: Sequence[tuple[Vector, Vector]], rates: Elements,
+    loads: Sequence[tuple[Vector, Vector]], rates: Elements, tip: Sequence[Vector],
 ) -> list[Element]:  # fmt: skip
-    rotation: Matrix3 = identity(algebra)
-    force, moment = zeros(algebra), zeros(algebra)
+    rotation, (force, moment) = identity(algebra), tip
     torques = []
     for i in range(robot.joints, 0, -1):
         link, joint, (own_force, spin) = robot.links[i - 1], states[i - 1].joint, loads[i - 1]

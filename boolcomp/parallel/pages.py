@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 PROCESSORS = tuple(1 << k for k in range(11))
 ARITHMETIC = ("newton-euler", "customised", "zeng-19", "lagrangian", "symbolic")
 ROUNDED = 1 + 1e-9
-FINE = 4  # groups of product terms per processor
 PROPORTIONAL = "proportional"
 
 
@@ -76,9 +75,9 @@ POINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A method on the chart: its task graphs for a number of processors, and samples per run."""
+    """A method on the chart: its task graph for a number of processors, and samples per run."""
 
-    graphs: Callable[[int], Sequence[TaskGraph]]
+    graph: Callable[[int], TaskGraph]
     samples: int = 1
 
 
@@ -90,23 +89,20 @@ def ways(
 ) -> dict[str, Way]:
     """Return the methods by name.
 
-    `tables` add product terms, distributed coarsely and finely (more balance, more messages). A
-    `network` with output words of `widths` adds compact logic.
+    `tables` add product terms. A `network` with output words of `widths` adds compact logic.
     """
     found = {name: Way(_always(task_graph(name, robot).graph)) for name in ARITHMETIC}
     if tables:
-        found["boolean"] = Way(
-            lambda count: [boolean_tasks(tables, groups=times * count) for times in (1, FINE)]
-        )
+        found["boolean"] = Way(lambda count: boolean_tasks(tables, groups=count))
     if network is not None:
         make = partial(network_tasks, network, widths)
-        found["compact"] = Way(lambda count: [make(groups=count)])
-        found[f"compact-{WORD}"] = Way(lambda count: [make(groups=count, samples=WORD)], WORD)
+        found["compact"] = Way(lambda count: make(groups=count))
+        found[f"compact-{WORD}"] = Way(lambda count: make(groups=count, samples=WORD), WORD)
     return found
 
 
-def _always(graph: TaskGraph) -> Callable[[int], Sequence[TaskGraph]]:
-    return lambda _: [graph]
+def _always(graph: TaskGraph) -> Callable[[int], TaskGraph]:
+    return lambda _: graph
 
 
 def scaling(
@@ -127,10 +123,10 @@ def scaling(
         for count in processors:
             if count > machine.processors:
                 break
-            graphs = way.graphs(count)
-            alone = alone or sum(machine.time(task.operations) for task in graphs[0].tasks)
-            best = min(best, *(make_schedule(g, machine, count).makespan_us for g in graphs))
-            least = min(lower_bounds(g, machine, count).best_us for g in graphs)
+            graph = way.graph(count)
+            alone = alone or sum(machine.time(task.operations) for task in graph.tasks)
+            best = min(best, make_schedule(graph, machine, count).makespan_us)
+            least = lower_bounds(graph, machine, count).best_us
             if least > best * ROUNDED:  # the distribution to fewer processors was faster
                 least = best
             points.append(Point(name, count, *(us / way.samples for us in (best, alone, least))))

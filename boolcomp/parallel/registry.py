@@ -6,12 +6,13 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.base.errors import UsageError, require_name
 from boolcomp.base.results import ResultColumn, Results
 from boolcomp.logic.network import CONSTANTS, operation_kinds
-from boolcomp.parallel import methods
+from boolcomp.parallel import articulated, methods
 from boolcomp.parallel.methods import (
     RecordedMethod,
     general_torques,
@@ -26,6 +27,7 @@ from boolcomp.parallel.methods import (
     zomaya_tasks,
 )
 from boolcomp.parallel.papers import CUSTOMISED, DIAGONAL, GENERAL, PHASE_1, PHASE_2
+from boolcomp.parallel.simulation import Finding
 from boolcomp.parallel.taskgraph import Edge, Task, TaskGraph
 from boolcomp.problem import dynamics
 from boolcomp.problem.algebra import Operations
@@ -34,7 +36,7 @@ from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.tape import Tape, count, task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from boolcomp.logic.network import Network
     from boolcomp.parallel.methods import Physics
@@ -46,9 +48,10 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 # The Boolean evaluator of Machado et al. 1988 as a task graph: products, partial ORs, sums.
 #
-# Each table's product terms are distributed in groups; a group makes one partial output word.
-# Partial words are joined by OR, and a torque's terms are added, both pairwise. AND, OR and the sum
-# are associative, so any number of processors can take part (the paper's figure 2a).
+# The product terms of all tables are dealt in equal shares; a share makes one partial output word
+# of each of its tables. Partial words are joined by OR, and a torque's terms are added, both
+# pairwise. AND, OR and the sum are associative, so any number of processors can take part (the
+# paper's figure 2a).
 #
 # A product is an AND of input words with a mask, a comparison and an OR into its output word. An
 # operation on a machine word of 32 bits counts as one addition. On machines with slow floating
@@ -69,6 +72,15 @@ class ProductTable:
     literals: int
     outputs: int
 
+    @property
+    def cost(self) -> int:
+        """Operations of a product: AND and comparison of input words, OR into output words."""
+        return 2 * _words(self.inputs) + _words(self.outputs)
+
+    @property
+    def work(self) -> int:
+        return self.cost * self.products
+
     def __str__(self) -> str:
         return (
             f"{self.name} of torque {self.torque}: {self.products} products, "
@@ -83,25 +95,31 @@ def _words(bits: int) -> int:
 def boolean_tasks(
     tables: Iterable[ProductTable], *, groups: int = 1, name: str = "boolean"
 ) -> TaskGraph:
-    """Return the graph of an evaluation whose product terms are distributed in `groups` or more.
+    """Return the graph of an evaluation whose product terms are dealt to `groups`.
 
-    A group has terms of one table, so there are at least as many groups as tables. `T11/and/2` is
-    the second group of T11, `T11/or/…` joins, `T11/decode` decodes the word, `tau1/sum/…` adds.
+    All tables are one list, cut into shares of equal work at products, so a share may have products
+    of several tables: a task each. `T11/and/2` is the second part of T11, `T11/or/…` joins,
+    `T11/decode` decodes the word, `tau1/sum/…` adds.
     """
-    entries = [table for table in tables if table.products]
+    entries = sorted((table for table in tables if table.products), key=lambda one: -one.products)
     if groups < 1:
         raise UsageError(
             f"product terms cannot be distributed in {groups} groups", "give 1 or more"
         )
     if not entries:
         raise UsageError("no table has a product term to schedule", where=name)
-    size = max(1, math.ceil(sum(one.products for one in entries) / groups))
+    share = sum(one.work for one in entries) / groups
     tasks: list[Task] = []
     edges: list[Edge] = []
     terms: dict[int, list[str]] = {}
+    done = 0.0  # shares
     for entry in entries:
-        decoded = _table(entry, size, tasks, edges)
+        end = done + entry.work / share
+        cuts = [(k - done) * share for k in range(math.floor(done) + 1, math.ceil(end))]
+        starts = sorted({0, *(round(cut / entry.cost) for cut in cuts)} - {entry.products})
+        decoded = _table(entry, [*starts, entry.products], tasks, edges)
         terms.setdefault(entry.torque, []).append(decoded)
+        done = end
     for torque, names in sorted(terms.items()):
         _tree(f"tau{torque}/sum", names, Operations(additions=1), 1, tasks, edges)
     graph = TaskGraph(name, tuple(tasks), tuple(edges))
@@ -109,14 +127,12 @@ def boolean_tasks(
     return graph
 
 
-def _table(table: ProductTable, size: int, tasks: list[Task], edges: list[Edge]) -> str:
-    """Add a table's tasks; return the name of the last one."""
-    count = math.ceil(table.products / size)
-    ands, words = 2 * _words(table.inputs), _words(table.outputs)
-    names = [f"{table.name}/and/{k}" for k in range(1, count + 1)]
-    for k, name in enumerate(names, 1):
-        share = (table.products + k - 1) // count
-        tasks.append(Task(name, Operations(additions=ands * share + words * (share - 1))))
+def _table(table: ProductTable, cuts: Sequence[int], tasks: list[Task], edges: list[Edge]) -> str:
+    """Add a table's tasks, for the products between cuts; return the name of the last one."""
+    words = _words(table.outputs)
+    names = [f"{table.name}/and/{k}" for k in range(1, len(cuts))]
+    for name, (start, end) in zip(names, pairwise(cuts), strict=True):
+        tasks.append(Task(name, Operations(additions=table.cost * (end - start) - words)))
     last = _tree(f"{table.name}/or", names, Operations(additions=words), words, tasks, edges)
     steps = max(1, math.ceil(math.log2(max(2, table.outputs))))
     # Decoding of a Gray word: shift and XOR per doubling.
@@ -302,8 +318,9 @@ class Method:
     `function` is the physics, `(robot, algebra, q, qd, qdd) -> torques`; if `whole`, it is
     `(robot, tape) -> program` with other inputs and outputs; for `boolean` it makes a task graph
     from tables. With `dummies` the tasks include an entry and an exit, as the paper counts.
-    `general` methods accept joints in any frames. Tasks of `literal` methods count all operations
-    of the text by default, including products with zero, as the paper does.
+    `general` methods accept joints in any frames and trees, those with `trees` trees. Tasks of
+    `literal` methods count all operations of the text by default, including products with zero, as
+    the paper does.
     """
 
     title: str
@@ -314,6 +331,7 @@ class Method:
     whole: bool = False
     dummies: bool = False
     general: bool = False
+    trees: bool = False
 
     def __str__(self) -> str:
         return f"{self.title} ({self.paper})"
@@ -335,6 +353,10 @@ METHODS: dict[str, Method] = {
     "customised": Method(
         "Newton-Euler customised by folding constants", _ZOMAYA, semi_customised_torques,
         zomaya_tasks,
+    ),
+    "wrench": Method(
+        "customised Newton-Euler with force and moment at the end effector", _ZOMAYA,
+        methods.wrench_program, zomaya_tasks, whole=True,
     ),
     "regrouped": Method(
         "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
@@ -363,15 +385,19 @@ METHODS: dict[str, Method] = {
         partial(zeng_tasks, name=split_name), literal=True, dummies=True,
     ),
     "symbolic": Method(
-        "symbolic equations of motion", _SCHAEFER, methods.torques, methods.tasks
+        "symbolic equations of motion", _SCHAEFER, methods.torques, methods.tasks, trees=True
     ),
     "symbolic-forward": Method(
         "symbolic equations of motion, solved by Cholesky", _SCHAEFER, forward_program,
-        methods.forward_tasks, whole=True,
+        methods.forward_tasks, whole=True, trees=True,
+    ),
+    "recursive-forward": Method(
+        "recursive forward dynamics", _SCHAEFER, articulated.forward_program, articulated.tasks,
+        whole=True, general=True,
     ),
     "symbolic-cycle": Method(
         "symbolic equations of motion, Cholesky and a control law", _SCHAEFER, cycle,
-        methods.cycle_tasks, whole=True,
+        methods.cycle_tasks, whole=True, trees=True,
     ),
     "boolean": Method("product terms, ORs and sums", "Machado et al. 1988", boolean_tasks),
 }  # fmt: skip
@@ -392,15 +418,16 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     method = method_named(name)
     if name == "boolean":
         raise UsageError("method 'boolean' needs tables", "compile the robot in paper mode first")
-    if robot.branched and not method.general:
+    if robot.branched and not (method.general or method.trees):
         raise UsageError(
             f"{robot.name} is a tree of joints (a joint has a parent of its own); the method "
-            f"{name!r} supports chains only", "use --method newton-euler",
+            f"{name!r} supports chains only", "use --method regrouped",
         )  # fmt: skip
     if robot.general and not method.general:
         raise UsageError(
             f"{robot.name} has joints in general frames (origin, rotation, axis); the method "
-            f"{name!r} supports Denavit-Hartenberg frames (a, alpha, d, theta) only"
+            f"{name!r} supports Denavit-Hartenberg frames (a, alpha, d, theta) only",
+            "use --method regrouped",
         )
     tape = Tape() if tape is None else tape
     if method.whole:
@@ -430,6 +457,7 @@ _SIGNS = "printed additions include {} changes of sign"
 # Zalzala and Morris, tables 1 and 2, by names of jobs; D and c are distributed by rows.
 _PHASE_ONE = dict(zip(methods.PHASE_ONE, PHASE_1.values(), strict=True))
 _PHASE_TWO = dict(zip(("Da", "e", "tau*", "ca", "tau**", "tau"), PHASE_2.values(), strict=True))
+_PLACES = {**dict.fromkeys(_PHASE_TWO, "Table 2"), "path": "Table 4"}
 _BUSIEST = ("w", "N", "n")
 
 
@@ -511,6 +539,29 @@ def recursive_lagrangian() -> tuple[Count, ...]:
                 rows.append(Count("lagrangian", f"{job}, {label}", own, signs, printed, note))
     path = distributed_lagrangian(robot)
     return (*rows, Count("lagrangian", "path, n=6", path, 0, Operations(383, 307)))
+
+
+def count_findings(paper: str) -> Iterator[Finding]:
+    """Yield the operations of the recorded methods and those in the tables of their paper."""
+    for name in ("customised", "wrench") if paper == "zomaya" else ():
+        graph = task_graph(name, reference()).graph
+        total = sum((one.operations for one in graph.tasks), Operations())
+        text = f"operations, {name}, six links"
+        yield Finding(text, "", total.total, "count", "", "eq. 11, 12")
+    tables = {
+        "zomaya": (("Table 2", newton_euler), ("Table 3", partial(semi_customised, dense=True)),
+                   ("Table 3", partial(semi_customised, dense=False))),
+        "zalzala": (("Table 1", recursive_lagrangian),),
+    }  # fmt: skip
+    for place, rows in tables.get(paper, ()):
+        for row in rows():
+            form = ", diagonal" if "diagonal" in row.method else ""
+            for kind in ("multiplications", "additions"):
+                ours, printed = (getattr(x, kind) for x in (row.ours, row.printed))
+                figure = f"{row.equation}{form}: {kind}"
+                note = row.note if ours != printed else ""
+                where = _PLACES.get(row.equation.split(",")[0], place)
+                yield Finding(figure, str(printed), ours, "count", note, where)
 
 
 def only(operations: Operations) -> Operations:

@@ -329,7 +329,7 @@ ZALZALA: Mapping[str, int] = {
 SCHAEFER: Mapping[str, int] = {
     "A": 0, "J": 0, "M": 0, "L": 0, "r": 0, "solve": 0, "tau": 0,
     "P": 1, "kbar": 1, "k": 1,
-    "g": 2, "q": 2, "v": 2, "u": 2,
+    "g": 2, "q": 2, "v": 2, "u": 2, "A+": 2, "J+": 2,  # copies
 }  # fmt: skip
 MAPPINGS = {"zomaya": ZOMAYA, "zalzala": ZALZALA, "schaefer": SCHAEFER}
 PROCESSORS = {"zomaya": 4, "zalzala": 4, "schaefer": 3}

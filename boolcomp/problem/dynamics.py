@@ -95,28 +95,77 @@ def newton_euler(
     `wrench` is the (force, moment) that the tip exerts on its surroundings, at the origin and in
     the axes of the tool's frame (without a tool, of the last frame).
     """
+    torques = []
+    for k, motion, (force, moment), _ in _loads(
+        robot, algebra, (q, qd, qdd), wrench, gravity=gravity
+    ):
+        link = robot.links[k]
+        torque = (moment if link.revolute else force).dot(motion.axis)
+        torque = torque + algebra.constant(link.joint_inertia) * qdd[k]
+        torques.append(torque + _friction(link, algebra, qd[k]) if friction else torque)
+    return torques[::-1]
+
+
+def reactions(
+    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, qdd: Elements
+) -> list[Element]:
+    """Return the forces and moments of the joints' bearings on their links, five a joint.
+
+    They act at the joint's origin. Components are in axes fixed to the link before, with z along
+    the joint's axis; that of the drive is left out.
+    """
+    found: list[list[Element]] = []
+    for k, _, _, pair in _loads(robot, algebra, (q, qd, qdd)):
+        link = robot.links[k]
+        if link.pose is not None:
+            turn = transposed(rotation_to(link.axis))
+            pair = (known_turn(algebra, turn, pair[0]), known_turn(algebra, turn, pair[1]))  # noqa: PLW2901
+        six = [*pair[0], *pair[1]]
+        del six[5 if link.revolute else 2]
+        found.append(six)
+    return [x for five in found[::-1] for x in five]
+
+
+def with_wrench(
+    text: Dynamics, robot: Robot, algebra: Algebra, *state: Sequence[Element]
+) -> list[Element]:
+    """Return inverse dynamics plus the torques of a wrench, the last two groups of `state`."""
+    *others, force, moment = state
+    still = [algebra.constant(0.0)] * robot.joints
+    arm = replace(robot, links=tuple(map(_weightless, robot.links)))
+    pushed = newton_euler(
+        arm, algebra, state[0], still, still, gravity=False, wrench=(force, moment)
+    )
+    return [a + b for a, b in zip(text(robot, algebra, *others), pushed, strict=True)]
+
+
+def _loads(
+    robot: Robot, algebra: Algebra, state: tuple[Elements, Elements, Elements],
+    wrench: tuple[Elements, Elements] | None = None, *, gravity: bool = True,
+) -> Iterator[tuple[int, _Motion, tuple[Vector, Vector], tuple[Vector, Vector]]]:  # fmt: skip
+    """Yield joints from the last (from 0), with motion, force and moment of each.
+
+    Force and moment are those of the link before on the link, at the joint's origin: in the axes of
+    the link, then in those before the joint.
+    """
     zero = algebra.constant(0.0)
     nothing = Vector(zero, zero, zero)
     up = [algebra.constant(-g if gravity else 0.0) for g in free_fall(robot)]
     motion = _Motion(Matrix3((nothing,) * 3), nothing, nothing, nothing, nothing, Vector(*up))
     motions = [motion]
-    for link, parent, *state in zip(robot.links, robot.parents, q, qd, qdd, strict=True):
-        motions.append(_outward(link, algebra, motions[parent], *state))
+    for link, parent, *own in zip(robot.links, robot.parents, *state, strict=True):
+        motions.append(_outward(link, algebra, motions[parent], *own))
     force, moment = (nothing, nothing) if wrench is None else (Vector(*v) for v in wrench)
     hanging = {robot.joints: _before(robot.tool, algebra, force, moment)}
-    torques = []
     for k in range(robot.joints, 0, -1):
         link, motion, parent = robot.links[k - 1], motions[k], robot.parents[k - 1]
         force, moment = _inward(link, algebra, motion, *hanging.get(k, (nothing, nothing)))
-        torque = (moment if link.revolute else force).dot(motion.axis)
-        torque = torque + algebra.constant(link.joint_inertia) * qdd[k - 1]
-        torques.append(torque + _friction(link, algebra, qd[k - 1]) if friction else torque)
-        force, moment = motion.rotation * force, motion.rotation * moment
-        force, moment = _before(link.pose, algebra, force, moment)
+        before = motion.rotation * force, motion.rotation * moment
+        yield k - 1, motion, (force, moment), before
+        force, moment = _before(link.pose, algebra, *before)
         if parent in hanging:  # add those of siblings
             force, moment = hanging[parent][0] + force, hanging[parent][1] + moment
         hanging[parent] = force, moment
-    return torques[::-1]
 
 
 def weight(

@@ -543,6 +543,7 @@ CHOICES = {
     "kp": Choice("a gain kp", "kp", (KP,)),
     "kd": Choice("a gain kd", "kd", (KD,)),
     "load": Choice("a load as an input", "load-range"),
+    "wrench": Choice("a wrench at the tip", "wrench"),
     "elbow": Choice("an elbow", "elbow", ELBOWS["up"]),
 }
 
@@ -575,6 +576,8 @@ def chosen(key: str, given: object, name: str) -> tuple[float, ...]:
         return ELBOWS[str(given)]
     if key == "load":
         return _load(name, given)
+    if key == "wrench":
+        return _wrench(name, given)
     found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # which refuses other types
     if not found or min(found) <= 0:
         raise UsageError(f"{name} {shown(given)} is no list of positive numbers", _ADVICE)
@@ -593,6 +596,15 @@ def _load(name: str, given: object) -> tuple[float, float]:
             f"payload {shown(given)} is not a range of kg that rises", "give, for example, 0..5"
         )
     return found[0], found[1]
+
+
+def _wrench(name: str, given: object) -> tuple[float, ...]:
+    """Return the largest force and moment, given as `20,5` or as two numbers."""
+    advice = "give the largest force in N and the largest moment in N·m: 20,5"
+    found = reals(name, given, advice)  # type: ignore[arg-type]  # which refuses other types
+    if len(found) != 2 or min(found) <= 0:
+        raise UsageError(f"{name} {shown(given)} is not the two ranges of a wrench", advice)
+    return found
 
 
 def join_name(name: str, values: Values) -> str:
@@ -701,7 +713,7 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
     elif "smoothing" in values:
         raise UsageError(f"{robot.name} has no coulomb_friction to smooth", "leave out smoothing")
     every = {**usual, **values}
-    load = every.pop("load", None)
+    load, wrench = every.pop("load", None), every.pop("wrench", None)
     own = {
         key: every[key] if key == "elbow" else each_joint(every, key, robot.joints, robot.name)
         for key in every
@@ -713,7 +725,9 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
         function = replace(function, prepared=prepared)
     elif own:
         function = replace(function, text=partial(function.text, **own))
-    return function if load is None else _loaded(function, Interval(*load))
+    if load is not None:
+        function = _loaded(function, Interval(*load))
+    return function if wrench is None else _pushed(robot, function, *wrench)
 
 
 def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
@@ -725,6 +739,30 @@ def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
         text=partial(dynamics.with_load, function.text, place),
         steps=None,
         exact=function.exact and partial(dynamics.with_load, function.exact, place),
+    )
+
+
+def _pushed(robot: Robot, function: RobotFunction, force: float, moment: float) -> RobotFunction:
+    """Return a function with force and moment of the tip on its surroundings as last inputs."""
+    if robot.branched and robot.tool is None:
+        raise UsageError(
+            "a wrench needs an arm with a tip, but this tree has no tip frame",
+            "add a section [tool] to the robot file", where=robot.name,
+        )  # fmt: skip
+
+    def inputs(letter: str, size: float, unit: str, _: Robot) -> tuple[Input, ...]:
+        return tuple(input_of(f"{letter}{axis}", Interval(-size, size), unit) for axis in FRAME)
+
+    more = {
+        "force": partial(inputs, "f", force, "N"),
+        "moment": partial(inputs, "m", moment, "N·m"),
+    }
+    return replace(
+        function,
+        groups={**function.groups, **more},
+        text=partial(dynamics.with_wrench, function.text),
+        exact=function.exact and partial(dynamics.with_wrench, function.exact),
+        steps=None,
     )
 
 
@@ -803,6 +841,16 @@ def _pose(robot: Robot) -> tuple[Output, ...]:
     )
 
 
+def _bearings(robot: Robot) -> tuple[Output, ...]:
+    found = []
+    for k, link in enumerate(robot.links, 1):
+        drive = f"m{k}z" if link.revolute else f"f{k}z"
+        for letter, noun, unit in (("f", "force", "N"), ("m", "moment", "N·m")):
+            names = ((f"{letter}{k}{axis}", f"{noun} {k}{axis}") for axis in FRAME)
+            found += [_free(name, title, unit) for name, title in names if name != drive]
+    return tuple(found)
+
+
 def _jacobian_entries(robot: Robot) -> tuple[Output, ...]:
     return tuple(
         _free(f"j{i}{j}", f"jacobian {i}{j}", "m" if i <= 3 and link.revolute else "", f"J{i}{j}")
@@ -876,6 +924,9 @@ FUNCTIONS = {
         {"q": positions}, kinematics.jacobian, _jacobian_entries, "jacobian", "entries",
         steps=kinematics.jacobian,
     ),
+    "reactions": RobotFunction(
+        STATE, dynamics.reactions, _bearings, "reactions", "reactions", takes=("load",)
+    ),
     "derivatives": RobotFunction(STATE, torque_slopes, _slopes, "slopes", "slopes", stepped_slopes),
     "computed-torque": RobotFunction(
         {
@@ -918,7 +969,7 @@ WRIST = {"p": tip_position, "rpy": tip_rotation}
 WITH_WRIST = replace(FUNCTIONS[INVERSE], groups=WRIST, text=kinematics.inverse_wrist)
 # Without choices the first two have faster problems: inverse_dynamics_problem, gravity_problem.
 ALL = {
-    USUAL: RobotFunction(STATE, dynamics.newton_euler, takes=("load",)),
+    USUAL: RobotFunction(STATE, dynamics.newton_euler, takes=("load", "wrench")),
     "gravity": RobotFunction({"q": positions}, dynamics.weight, takes=("load",)),
     **FUNCTIONS,
 }

@@ -10,7 +10,14 @@ from checker.certified import section, shipped, sketched, with_line
 from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
-from boolcomp.checker import LoadFiles, check_origin, check_sketch, differences
+from boolcomp.checker import (
+    LoadFiles,
+    NotCoveredError,
+    check_origin,
+    check_sketch,
+    differences,
+    signature,
+)
 from boolcomp.compact import Formulation
 from boolcomp.problem import (
     formats,
@@ -161,11 +168,15 @@ def test_a_wrong_origin_or_sketch_is_refused(where: str, old: str, new: str, sai
     assert said in note(changed)
 
 
-def test_a_function_that_the_checker_does_not_support_is_not_checked() -> None:
-    load = sketched(robot_problem(load_robot("machado-2r"), "control"))
+@pytest.mark.parametrize("function", ["control", "reactions", "inverse-dynamics:wrench=20,5"])
+def test_a_function_that_the_checker_does_not_support_is_not_checked(function: str) -> None:
+    load = sketched(robot_problem(load_robot("machado-2r"), function))
     steps = [*check_origin(load), *check_sketch(load)]
     assert [(one.method, one.holds) for one in steps] == [("not checked", None)] * 2
-    assert all("the checker does not support the function control" in one.note for one in steps)
+    said = f"the checker does not support the function {function}"
+    assert all(said in one.note for one in steps)
+    with pytest.raises(NotCoveredError, match=said):
+        signature(function, str(load_robot("machado-2r")))
 
 
 def test_a_sketch_too_large_to_expand_is_refused() -> None:

@@ -1,6 +1,7 @@
 """The arm that is simulated: against a textbook, scipy's DOP853, Pinocchio, and its energy."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,6 +25,36 @@ def test_an_arm_moves_as_scipy_says_of_a_textbook_arm() -> None:
     state = START[:, None].copy()
     run_plant(bc.load_robot("machado-2r"), state, PUSH[:, None], 1e-3, 500)
     assert np.abs(state[:, 0] - moved(START, PUSH, 0.5)).max() < 1e-10
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("runge-kutta", 4), ("adams-moulton", 2)])
+def test_halved_steps_divide_the_error_by_a_power_of_two(integrator: str, order: int) -> None:
+    plant, errors = plant_of(bc.load_robot("machado-2r"), integrator=integrator), []
+    exact = moved(START, PUSH, 0.5)
+    for steps in (25, 50, 100):
+        state = START[:, None].copy()
+        plant.moved(state, PUSH[:, None], 0.5 / steps, steps, plant.forward.room(1))
+        errors.append(np.abs(state[:, 0] - exact).max())
+    for one, other in pairwise(errors):
+        assert np.log2(one / other) == pytest.approx(order, abs=0.35)
+
+
+def test_adams_moulton_takes_the_corrector_of_its_predictor() -> None:
+    plant = plant_of(bc.load_robot("machado-2r"), integrator="adams-moulton")
+    state, room = START[:, None].copy(), plant.forward.room(1)
+
+    def slope(y: np.ndarray) -> np.ndarray:
+        qdd = plant.forward.evaluate(y[:2, None], y[2:, None], PUSH[:, None])[:, 0]
+        return np.concatenate([y[2:], qdd])
+
+    y, h = START.copy(), 0.01
+    f = before = slope(y)
+    for _ in range(3):
+        guess = slope(y + h * (1.5 * f - 0.5 * before))
+        before, y = f, y + h / 2 * (f + guess)
+        f = slope(y)
+    plant.moved(state, PUSH[:, None], h, 3, room)
+    assert state[:, 0] == pytest.approx(y, abs=1e-12)
 
 
 def test_what_friction_takes_is_what_the_energy_lacks() -> None:

@@ -12,6 +12,7 @@ from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, random_robot
 
 import boolcomp as bc
+from boolcomp.base import UsageError
 from boolcomp.problem import (
     Interval,
     Pose,
@@ -20,13 +21,15 @@ from boolcomp.problem import (
     Straight,
     function_name,
     robot_problem,
+    with_payload,
 )
 from boolcomp.terms import FORMS, evaluate_terms, split
 
 Floats = NDArray[np.float64]
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
-PLAIN = ["gravity", "bias", "inertia", "forward-kinematics", "jacobian", "derivatives",
+PLAIN = ["gravity", "bias", "inertia", "reactions", "forward-kinematics", "jacobian", "derivatives",
+         "inverse-dynamics:wrench=20,5",
          "computed-torque", "pd-gravity", FRICTION]  # fmt: skip
 ARM, ELBOW = bc.load_robot("machado-2r"), bc.load_robot("elbow-3r")
 SMALL = [ARM, ELBOW, random_robot(0, 2), random_robot(2, 3)]
@@ -243,6 +246,92 @@ def test_forward_dynamics_are_pinocchios(name: str) -> None:
     scale = np.abs(theirs).max()
     assert problem.reference(*states) == pytest.approx(theirs, abs=1e-11 * scale)
     assert isinstance(problem.form(), Straight)
+
+
+FIVE_ARMS = ["machado-2r", "puma560", "stanford", "scara", "panda"]
+
+
+@pytest.mark.parametrize("name", FIVE_ARMS)
+def test_reactions_are_the_joint_forces_of_pinocchio(name: str) -> None:
+    robot = bc.load_robot(name)
+    problem, model = robot_problem(robot, "reactions"), pinocchio_model(robot)
+    data, states = model.createData(), problem.draw(1000, 1)
+    theirs = []
+    for q, qd, qdd in zip(*states, strict=True):
+        pin.rnea(model, data, q, qd, qdd)
+        row = []
+        for k, (link, one) in enumerate(zip(robot.links, q, strict=True)):
+            turned = (link.theta if link.pose is None else 0.0) + (one if link.revolute else 0.0)
+            assert link.pose is None or link.axis == (0.0, 0.0, 1.0)
+            back = pin.rpy.rpyToMatrix(0, 0, turned)  # to axes that do not turn with the joint
+            force, moment = back @ data.f[k + 1].linear, back @ data.f[k + 1].angular
+            if link.revolute:
+                row += [*force, *moment[:2]]
+            else:  # its frame slides; ours is fixed to the link before
+                row += [*force[:2], *(moment + np.cross([0.0, 0.0, one], force))]
+        theirs.append(row)
+    names = [
+        f"{letter}{k}{axis}"
+        for k, link in enumerate(robot.links, 1)
+        for letter in "fm"
+        for axis in "xyz"
+        if f"{letter}{axis}" != ("mz" if link.revolute else "fz")
+    ]
+    columns = dict(zip(names, np.array(theirs).T, strict=True))
+    scale = np.abs(theirs).max()
+    for output, ours in zip(problem.outputs, problem.reference(*states).T, strict=True):
+        assert np.abs(ours - columns.pop(output.name)).max() < 1e-9 * scale
+    for constant, value in problem.constants:
+        assert columns.pop(constant) == pytest.approx(value, abs=1e-8 * scale)
+    assert not columns
+
+
+@pytest.mark.parametrize("name", FIVE_ARMS)
+def test_a_wrench_at_the_tip_is_an_external_force_of_pinocchio(name: str) -> None:
+    robot = bc.load_robot(name)
+    problem, model = robot_problem(robot, "inverse-dynamics:wrench=20,5"), pinocchio_model(robot)
+    data, states = model.createData(), problem.draw(1000, 1)
+    assert [group.name for group in problem.groups[-2:]] == ["force", "moment"]
+    assert [one.range.high for one in problem.inputs[-6:]] == [20.0] * 3 + [5.0] * 3
+    tip = after_joint(robot.links[-1])
+    if robot.tool is not None:
+        tip = tip * placed(robot.tool)
+    theirs = []
+    for *state, force, moment in zip(*states, strict=True):
+        push = pin.StdVec_Force([pin.Force.Zero() for _ in range(robot.joints + 1)])
+        push[robot.joints] = tip.act(pin.Force(-force, -moment))
+        theirs.append(pin.rnea(model, data, *state, push))
+    scale = np.abs(theirs).max()
+    assert problem.reference(*states) == pytest.approx(np.array(theirs), abs=1e-9 * scale)
+
+
+def test_a_wrench_and_a_load_are_inputs_together() -> None:
+    problem = robot_problem(ARM, "inverse-dynamics:load=0..2:wrench=20,5")
+    *state, mass, force, moment = problem.draw(50, 1)
+    loaded = [bc.inverse_dynamics(with_payload(ARM, float(m)), *(x[k] for x in state),
+                                  wrench=[*force[k], *moment[k]])
+              for k, m in enumerate(mass[:, 0])]  # fmt: skip
+    assert problem.reference(*state, mass, force, moment) == pytest.approx(
+        np.array(loaded), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrench", "message"),
+    [
+        ("20", "wrench '20' is not the two ranges of a wrench"),
+        ((20.0, 0.0), "is not the two ranges"),
+        ("20,five", "wrench"),
+    ],
+)
+def test_a_wrench_needs_two_ranges(wrench: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        function_name("inverse-dynamics", wrench=wrench)
+
+
+def test_a_wrench_needs_one_tip() -> None:
+    with pytest.raises(UsageError, match="has no tip frame"):
+        robot_problem(replace(branched_robot(1, 4), tool=None), "inverse-dynamics:wrench=20,5")
 
 
 def upright() -> Robot:

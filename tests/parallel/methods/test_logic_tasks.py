@@ -1,13 +1,20 @@
 """Task graphs of logic: product terms joined pairwise, and compact networks by levels."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from graphs import before
 from synthesis.networks import adder
 
 from boolcomp.base import UsageError
-from boolcomp.parallel import ProductTable, boolean_tasks, network_tasks
+from boolcomp.parallel import (
+    ProductTable,
+    boolean_tasks,
+    load_machine,
+    make_schedule,
+    network_tasks,
+)
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
 T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)
@@ -31,6 +38,18 @@ def test_groups_of_products_share_the_same_work_and_are_joined_by_trees(groups: 
     ]  # fmt: skip
     shares = sum(task.name.startswith("T11/and/") for task in graph.tasks)
     assert level["T11/decode"] == 1 + math.ceil(math.log2(shares))
+
+
+@pytest.mark.parametrize("groups", [2, 5, 16, 64])
+def test_product_terms_are_dealt_in_equal_shares(groups: int) -> None:
+    tables = [replace(one, products=900 * one.products) for one in (T11, T12, T21)]
+    graph = boolean_tasks(tables, groups=groups)
+    parts = [t.operations.additions + 1 for t in graph.tasks if "/and/" in t.name]
+    assert sum(parts) == 3 * sum(table.products for table in tables)
+    assert max(parts) <= sum(parts) / groups + 6
+    assert len(parts) <= groups + len(tables) - 1
+    machine = load_machine("t800")
+    assert make_schedule(graph, machine, groups).speedup > 0.97 * groups
 
 
 @pytest.mark.parametrize("groups", [1, 3, 40])

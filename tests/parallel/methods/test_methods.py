@@ -4,14 +4,30 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from conftest import Run
 from graphs import before, closure, crossing, error, printed
-from samples import general_robot, random_robot, random_states
+from pinocchio_model import pinocchio_model
+from samples import branched_robot, general_robot, random_robot, random_states
 
 from boolcomp.base import UsageError
-from boolcomp.parallel import METHODS, RecordedMethod, straight_line, task_graph
-from boolcomp.problem import Operations, Robot, inverse_dynamics, load_robot, robot_names
+from boolcomp.parallel import (
+    METHODS,
+    RecordedMethod,
+    load_machine,
+    make_schedule,
+    straight_line,
+    task_graph,
+)
+from boolcomp.problem import (
+    Operations,
+    Robot,
+    inverse_dynamics,
+    load_robot,
+    parse_robot,
+    robot_names,
+)
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
 TORQUES = [name for name in GRAPHS if not METHODS[name].whole]
@@ -50,6 +66,59 @@ def test_symbolic_equations_solved_give_the_accelerations(robot: Robot) -> None:
     given = [*q.T, *qd.T, *inverse_dynamics(robot, q, qd, qdd).T]
     assert np.allclose(np.stack(program.evaluate(given)), qdd.T, rtol=1e-8, atol=1e-8)
     assert (program.operations.divisions, program.operations.roots) == (robot.joints,) * 2
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "puma560", "stanford", "scara", "panda", "tree"])
+def test_recursive_forward_dynamics_are_pinocchios(name: str) -> None:
+    robot = branched_robot(2, 6) if name == "tree" else load_robot(name)
+    states = np.random.default_rng(7).uniform(-1.5, 1.5, (3, 1000, robot.joints))
+    program = straight_line("recursive-forward", robot)
+    ours = np.stack(program.evaluate([column for x in states for column in x.T.copy()]), axis=1)
+    model = pinocchio_model(robot)
+    data = model.createData()
+    theirs = np.array([pin.aba(model, data, *state) for state in zip(*states, strict=True)])
+    assert np.abs(ours - theirs).max() < 1e-9 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_a_wrench_at_the_end_effector_enters_newton_euler(name: str) -> None:
+    robot = load_robot(name)
+    wrench = np.random.default_rng(4).uniform(-20, 20, (40, 6))
+    states = random_states(robot, 40, 5)
+    program = straight_line("wrench", robot)
+    found = np.stack(program.evaluate([c for x in (*states, wrench) for c in x.T.copy()]), axis=1)
+    expected = inverse_dynamics(robot, *states, wrench=wrench)
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+    counts = [task_graph(one, robot).graph.tasks for one in ("customised", "wrench")]
+    with_, without = (sum(task.operations.total for task in tasks) for tasks in counts[::-1])
+    assert 0 < with_ - without <= 12
+
+
+def test_branches_of_a_tree_are_independent_tasks() -> None:
+    robot = two_chains()
+    assert robot.branched
+    torques = straight_line("symbolic", robot)
+    states = random_states(robot, 50, 3)
+    columns = [column for x in states for column in x.T.copy()]
+    expected = inverse_dynamics(robot, *states)
+    found = np.stack(torques.evaluate(columns), axis=1)
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+    graph, sides = task_graph("symbolic", robot).graph, ({"1", "2"}, {"3", "4", "5"})
+    for edge in graph.edges:
+        ends = {edge.before.split("/")[1], edge.after.split("/")[1]}
+        assert any(ends <= side for side in sides)
+    cycle = task_graph("symbolic-forward", robot).graph
+    times = [make_schedule(cycle, load_machine("t800"), p).makespan_us for p in (1, 2)]
+    assert times[1] < 0.75 * times[0]
+
+
+def two_chains() -> Robot:
+    """Return two arms on one base, in Denavit-Hartenberg frames."""
+    texts = [str(load_robot("machado-2r")), str(load_robot("planar-3r"))]
+    head, *joints = texts[0].split("[[joint]]\n")
+    first, *more = texts[1].split("[[joint]]\n")[1:]
+    sections = [*joints, f"parent = 0\n{first}", *more]
+    return parse_robot(head + "".join(f"[[joint]]\n{section}" for section in sections))
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "stanford"])

@@ -84,6 +84,8 @@ def test_a_finding_holds_to_its_last_printed_digit() -> None:
     assert replace(count, printed="0.68", ours=0.6845).holds
     assert not replace(count, printed="0.68", ours=0.6861).holds
     assert replace(count, printed="2", ours=3.0, kind="model").residual == 0.5
+    assert replace(count, printed="2", ours=2.01, kind="model").holds
+    assert not replace(count, printed="2", ours=2.1, kind="model").holds
 
 
 def test_what_was_measured_on_several_processors_is_predicted_to_a_fifth() -> None:
