@@ -229,11 +229,13 @@ typedef int8_t @INT8;
 typedef uint8_t @UINT8;
 #define @NOW(sum) __asm__("" : "+r"(sum)) /* or all parts of a sum wait in registers for the last */
 #define @CUT(value, down, up) ((unsigned)((value) >> ((down) - (up))) & ~((1U << (up)) - 1U))
+#define @LOW(word) (*(const uint8_t *)&(word))
 #define @FAR32(table, index) pgm_read_dword(&table[index])
 #else
 typedef int @INT8;
 typedef unsigned @UINT8;
 #define @NOW(sum) (void)0
+#define @LOW(word) ((uint8_t)(word))
 #define @CUT(value, down, up) ((unsigned)((value) >> (down)) << (up))
 #endif
 #if defined(__AVR_HAVE_LPMX__) /* a table begins at a multiple of its size, up to 512 */
@@ -470,7 +472,7 @@ class _Printer:
         cast = f"({TYPES[kind]})"
         match op.op:
             case "input":
-                text = f"{cast}given->{self.procedure.inputs[op.argument[0]].parameter}"
+                text = f"{cast}{self.given(op)}"
             case "bits":
                 text = self.bits(op, kind)
             case "sum":
@@ -489,6 +491,9 @@ class _Printer:
                 then, otherwise = (self.show(of, kind) for of in op.sources[:2])
                 text = f"({self.all_of(op.conditions)} ? {then} : {otherwise})"
         return text
+
+    def given(self, op: IntOp) -> str:
+        return f"given->{self.procedure.inputs[op.argument[0]].parameter}"
 
     def product(self, op: IntOp, kind: int) -> str:
         """Return a product (or a bitwise difference), in 16 bits if it fits."""
@@ -546,6 +551,9 @@ class _Printer:
     def bits(self, op: IntOp, kind: int) -> str:
         """Return the lowest bits of a value; casts replace masks where they can."""
         (of,), (bits, signed) = op.sources, op.argument
+        if not signed and bits <= 8 and self.ops[of].op == "input":
+            text = f"({TYPES[kind]}){self.prefix}LOW({self.given(self.ops[of])})"
+            return text if bits == 8 else f"({text} & {(1 << bits) - 1}U)"
         if bits in SIZES:
             sign = "" if signed else "u"
             return f"({TYPES[kind]})({sign}int{bits}_t){self.show(of, max(16, bits))}"

@@ -685,7 +685,7 @@ C_KEYWORDS = _set(
 )
 C_WORDS = frozenset(map(str.lower, C_KEYWORDS)) | _set(
     "count counts cut far8 far16 far32 first full given input int8 intptr_t j0 j1 jn "
-    "lanes left load look made main now output page8 page16 part8 part16 plane planes progmem "
+    "lanes left load look low made main now output page8 page16 part8 part16 plane planes progmem "
     "range samples saturated signal size_t sum table uint8 uintptr_t "
     "word words y0 y1 yn"
 )
