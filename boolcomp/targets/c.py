@@ -222,23 +222,69 @@ def _field(bits: int) -> str:
 SIZES = (8, 16, 32, 64)
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
 ENTRIES = 16  # of a table in a line
+NEAR = 32  # bits of entries in flash
 NEAR_FLASH = 1 << 16  # bytes that pgm_read_byte reaches
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
 #include <avr/pgmspace.h>
-#define @TABLE PROGMEM
-#define @READ8(place) pgm_read_byte(place)
-#define @READ16(place) pgm_read_word(place)
-#define @READ32(place) pgm_read_dword(place)
+typedef int8_t @INT8;
+typedef uint8_t @UINT8;
 #define @NOW(sum) __asm__("" : "+r"(sum)) /* or all parts of a sum wait in registers for the last */
+#define @CUT(value, down, up) ((unsigned)((value) >> ((down) - (up))) & ~((1U << (up)) - 1U))
+#define @LOW(word) (*(const uint8_t *)&(word))
+#define @FAR32(table, index) pgm_read_dword(&table[index])
 #else
-#define @TABLE
-#define @READ8(place) (*(place))
-#define @READ16(place) (*(place))
-#define @READ32(place) (*(place))
+typedef int @INT8;
+typedef unsigned @UINT8;
 #define @NOW(sum) (void)0
+#define @LOW(word) ((uint8_t)(word))
+#define @CUT(value, down, up) ((unsigned)((value) >> (down)) << (up))
+#endif
+#if defined(__AVR_HAVE_LPMX__) /* a table begins at a multiple of its size, up to 512 */
+#define @TABLE(size) PROGMEM __attribute__((aligned(size)))
+#define @LOOK(entry, index, table, code) __extension__({ \\
+    entry entry_; \\
+    register uint8_t low_ __asm__("r30") = (uint8_t)(index); \\
+    __asm__(code : "=&r"(entry_), "+r"(low_) : "i"(table) : "r31"); \\
+    entry_; })
+#define @FAR(entry, index, table, code) __extension__({ \\
+    entry entry_; \\
+    uint16_t at_ = (uint16_t)(index); \\
+    __asm__("subi %B1, hi8(-(%2))\\n" code : "=&r"(entry_), "+z"(at_) : "i"(table)); \\
+    entry_; })
+#define @PART8(table, index) \\
+    @LOOK(uint8_t, index, table, "subi r30, lo8(-(%2))\\nldi r31, hi8(%2)\\nlpm %0, Z")
+#define @PART16(table, index) \\
+    @LOOK(uint16_t, index, table, "subi r30, pm_lo8(-(%2))\\nldi r31, pm_hi8(%2)\\n" \\
+          "lsl r30\\nrol r31\\nlpm %A0, Z+\\nlpm %B0, Z")
+#define @PAGE8(table, index) __extension__({ \\
+    register uint8_t entry_, low_ __asm__("r30") = (uint8_t)(index); \\
+    __asm__("ldi r31, hi8(%2)\\nlpm %0, Z" : "=r"(entry_) : "r"(low_), "i"(table) : "r31"); \\
+    entry_; })
+#define @PAGE16(table, index) \\
+    @LOOK(uint16_t, index, table, \\
+          "ldi r31, pm_hi8(%2)\\nlsl r30\\nrol r31\\nlpm %A0, Z+\\nlpm %B0, Z")
+#define @FAR8(table, index) @FAR(uint8_t, index, table, "lpm %0, Z")
+#define @FAR16(table, index) \\
+    @FAR(uint16_t, (index) << 1, table, "lpm %A0, Z+\\nlpm %B0, Z")
+#else
+#if defined(__AVR__)
+#define @TABLE(size) PROGMEM
+#define @PART8(table, index) pgm_read_byte(&table[index])
+#define @PART16(table, index) pgm_read_word(&table[index])
+#else
+#define @TABLE(size)
+#define @PART8(table, index) (table[index])
+#define @PART16 @PART8
+#define @FAR32 @PART8
+#endif
+#define @PAGE8 @PART8
+#define @PAGE16 @PART16
+#define @FAR8 @PART8
+#define @FAR16 @PART16
 #endif
 """
+PAGE = 256  # entries to which an address has one high byte
 
 
 def export_c(program: Program, load: float | None, options: ExportOptions) -> Files:  # noqa: ARG001 (there is one way)
@@ -279,15 +325,18 @@ def definition(procedure: Procedure, name: str, prefix: str = "", before: str = 
     if octets > NEAR_FLASH:
         text = f"the tables have {octets} bytes: addresses of 16 bits reach {NEAR_FLASH}"
         lines += ["#if defined(__AVR__)", f'#error "{text}"', "#endif", ""]
-    for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
+    tables = zip(procedure.tables, procedure.code.tables, strict=True)
+    for table, entries in sorted(tables, key=lambda x: _octets(x[1])):
         lines += [*_table(table, entries, prefix), ""]
     lines.append(f"{before}unsigned {name}(const {name}_inputs *given, {name}_outputs *made)")
     return [*lines, "{", *_Printer(procedure, prefix).body(), "}"]
 
 
 def _table(name: str, entries: Sequence[int], prefix: str) -> Iterator[str]:
-    _, stored = _stored(min(entries), max(entries))
-    place = f" {prefix}TABLE" if stored <= 32 else ""
+    """Yield a table; small ones first, as compilers place the last one first."""
+    stored = _entry_bits(entries)
+    size = min(2 * PAGE, _octets(entries))
+    place = f" {prefix}TABLE({size})" if stored <= NEAR else ""
     yield f"static const uint{stored}_t {name}[{len(entries)}]{place} = {{"
     suffix = {8: "", 16: "U", 32: "UL", 64: "ULL"}[stored]
     for first in range(0, len(entries), ENTRIES):
@@ -296,9 +345,12 @@ def _table(name: str, entries: Sequence[int], prefix: str) -> Iterator[str]:
     yield "};"
 
 
+def _entry_bits(entries: Sequence[int]) -> int:
+    return _stored(min(entries), max(entries))[1]
+
+
 def _octets(entries: Sequence[int]) -> int:
-    _, stored = _stored(min(entries), max(entries))
-    return len(entries) * stored // 8
+    return len(entries) * _entry_bits(entries) // 8
 
 
 def _stored(low: int, high: int) -> tuple[str, int]:
@@ -355,10 +407,17 @@ class _Printer:
                 continue
             self.before(*op.sources)
             if place in self.names:
-                kind, stored = _stored(op.low, op.high)
+                kind, stored = self.stored(op)
                 text = _bare(self.show(place, max(16, stored), named=False))
                 self.lines.append(f"    const {kind} {self.names[place]} = ({kind})({text});")
                 self.say(place)
+
+    def stored(self, op: IntOp) -> tuple[str, int]:
+        """Return the type of a value and its bits; machines choose the width of exact bytes."""
+        kind, stored = _stored(op.low, op.high)
+        if stored == 8 and self.keeps(op):
+            return f"{self.prefix}{kind.removesuffix('_t').upper()}", stored
+        return kind, stored
 
     def is_loose(self, op: IntOp) -> bool:
         """Tell whether a sum is added part by part."""
@@ -366,13 +425,14 @@ class _Printer:
 
     def parts(self, place: int, op: IntOp) -> None:
         """Write a sum part by part, after the operands of each; positive parts come first."""
-        name, kind, byte = self.names[place], self.kind(place), is_byte(op)
+        name, kind, byte = self.names[place], self.kind(place), is_byte(op) or 0 < op.wraps <= 8
+        narrow = f"{self.prefix}UINT8" if op.wraps or self.keeps(op) else "uint8_t"
         for k, (factor, of) in enumerate(sorted(op.terms, key=lambda term: term[0] < 0)):
             self.before(of)
             text, sign = self.term(factor, of, kind), "-" if factor < 0 else "+"
             if k:
                 more = f"{name} {sign}= {_bare(text)}"
-                more = f"{name} = (uint8_t)({name} {sign} {text})" if byte else more
+                more = f"{name} = ({narrow})({name} {sign} {text})" if byte else more
                 self.lines += [f"    {more};", f"    {self.prefix}NOW({name});"]
                 continue
             constant = _literal(abs(op.constant), kind)
@@ -382,7 +442,9 @@ class _Printer:
                 after = op.constant < 0
                 text = f"{text} - {constant}" if after else f"{constant} + {text}"
             text = (
-                f"uint8_t {name} = (uint8_t)({text})" if byte else f"{TYPES[kind]} {name} = {text}"
+                f"{narrow} {name} = ({narrow})({text})"
+                if byte
+                else f"{TYPES[kind]} {name} = {text}"
             )
             self.lines.append(f"    {text};")
             self.say(place)
@@ -412,7 +474,7 @@ class _Printer:
         cast = f"({TYPES[kind]})"
         match op.op:
             case "input":
-                text = f"{cast}given->{self.procedure.inputs[op.argument[0]].parameter}"
+                text = f"{cast}{self.given(op)}"
             case "bits":
                 text = self.bits(op, kind)
             case "sum":
@@ -431,6 +493,9 @@ class _Printer:
                 then, otherwise = (self.show(of, kind) for of in op.sources[:2])
                 text = f"({self.all_of(op.conditions)} ? {then} : {otherwise})"
         return text
+
+    def given(self, op: IntOp) -> str:
+        return f"given->{self.procedure.inputs[op.argument[0]].parameter}"
 
     def product(self, op: IntOp, kind: int) -> str:
         """Return a product (or a bitwise difference), in 16 bits if it fits."""
@@ -451,7 +516,7 @@ class _Printer:
     def factor(self, place: int, kind: int) -> str:
         """Return a value of its narrowest type: processors multiply small numbers faster."""
         op = self.ops[place]
-        narrow, stored = _stored(op.low, op.high)
+        narrow, stored = self.stored(op)
         if self.is_typed(place) or op.low == op.high:
             return self.show(place, kind)
         return f"({TYPES[kind]})({narrow}){self.show(place, max(16, stored))}"
@@ -468,11 +533,16 @@ class _Printer:
 
     def is_exact(self, place: int) -> bool:
         """Tell whether a value is right in wider types, where 2^16 does not wrap to 0."""
-        op = self.ops[place]
-        if self.is_typed(place) or op.op in ("bits", "shift", "entry"):
+        return self.is_typed(place) or self.keeps(self.ops[place])
+
+    def keeps(self, op: IntOp) -> bool:
+        """Tell whether an operation without a name is right in wider types."""
+        if op.op in ("bits", "shift", "entry"):
             return True
         if op.op == "input" or (op.op == "sum" and abs(op.constant) >= 1 << 16):
             return False
+        if op.low == op.high < 0 or (op.op == "clamp" and op.argument[0] < 0):
+            return False  # literals are modulo 2^16
         return all(map(self.is_exact, op.sources[:2] if op.op == "choose" else op.sources))
 
     def is_typed(self, place: int) -> bool:
@@ -483,6 +553,9 @@ class _Printer:
     def bits(self, op: IntOp, kind: int) -> str:
         """Return the lowest bits of a value; casts replace masks where they can."""
         (of,), (bits, signed) = op.sources, op.argument
+        if not signed and bits <= 8 and self.ops[of].op == "input":
+            text = f"({TYPES[kind]}){self.prefix}LOW({self.given(self.ops[of])})"
+            return text if bits == 8 else f"({text} & {(1 << bits) - 1}U)"
         if bits in SIZES:
             sign = "" if signed else "u"
             return f"({TYPES[kind]})({sign}int{bits}_t){self.show(of, max(16, bits))}"
@@ -502,7 +575,11 @@ class _Printer:
 
     def term(self, factor: int, of: int, kind: int) -> str:
         """Return a value times the size of a factor."""
-        text, size = self.show(of, kind), abs(factor)
+        text, size, op = self.show(of, kind), abs(factor), self.ops[of]
+        up = size.bit_length() - 1
+        cut = kind == 16 and op.op == "shift" and of not in self.names
+        if cut and size == 1 << up and 0 < up <= op.constant:
+            return f"{self.prefix}CUT({self.number(*op.sources)}, {op.constant}, {up})"
         if size & size - 1:
             return f"({text} * {_literal(size, kind)})"
         return f"({text} << {size.bit_length() - 1})" if size > 1 else text
@@ -519,12 +596,14 @@ class _Printer:
             place += field.bits
         texts += [self.show(part, index) for part in op.parts]
         text = _bare(texts[0]) if len(texts) == 1 else " + ".join(texts)
+        if stored > NEAR:
+            return f"{table}[{text}]"
         if bits <= 8:  # 8-bit arithmetic is cheaper
             text = f"(uint8_t)({text})"
-        if stored > 32:
-            return f"{table}[{text}]"
         sign = "" if kind.startswith("u") else f"({kind})"
-        return f"{sign}{self.prefix}READ{stored}(&{table}[{text}])"
+        size = len(entries)
+        way = "FAR" if size > PAGE or stored > 16 else "PAGE" if size == PAGE else "PART"
+        return f"{sign}{self.prefix}{way}{stored}({table}, {text})"
 
     def field(self, field: BitField, kind: int, place: int, *, cut: bool) -> str:
         """Return a part of an index; with `cut` the bits above are arbitrary."""

@@ -747,8 +747,9 @@ C_KEYWORDS = _set(
     "linux unix near far interrupt errno stdin stdout stderr NAN INFINITY I SP SREG EOF NULL"
 )
 C_WORDS = frozenset(map(str.lower, C_KEYWORDS)) | _set(
-    "count counts first full given input intptr_t j0 j1 jn lanes left load made main output plane "
-    "planes progmem range read8 read16 read32 samples saturated signal size_t sum table uintptr_t "
+    "count counts cut far8 far16 far32 first full given input int8 intptr_t j0 j1 jn "
+    "lanes left load look low made main now output page8 page16 part8 part16 plane planes progmem "
+    "range samples saturated signal size_t sum table uint8 uintptr_t "
     "word words y0 y1 yn"
 )
 PYTHON_KEYWORDS = frozenset([*keyword.kwlist, "agreement"])  # a function of the exported module

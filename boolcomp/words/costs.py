@@ -45,6 +45,8 @@ class MachineCosts:
     other than `plain` are multiplied into its table. With `parts`, index bits that come from
     another entry are looked up in their final places.
 
+    `memory` is the number of bytes of a table that are worth a shift of its index.
+
     A machine with a `register` holds words as natural numbers, and sums times a power of two.
     Products of odd numbers then need no shift, and reading a sum begins at a byte.
     """
@@ -55,6 +57,7 @@ class MachineCosts:
     plain: tuple[int, ...] = ()
     parts: bool = False
     register: int = 0
+    memory: int = 0
 
     def way(self, m: int, n: int, discards: int) -> str | int:
         """Return the plan of a sum of partial products without the lowest columns.
@@ -81,8 +84,8 @@ class MachineCosts:
 
 
 PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
-_MCU8 = MachineCosts(alike=10, apart=SMALL, triangle=SIDE, plain=(1,), register=8)
-_MCU32 = replace(_MCU8, register=32)
+_MCU8 = MachineCosts(alike=10, apart=SMALL, triangle=SIDE, plain=(1,), register=8, memory=FLASH)
+_MCU32 = replace(_MCU8, register=32, memory=0)
 
 # Permutes of 256 entries are the largest cheap ones of lanes.
 MACHINES = {

@@ -353,7 +353,8 @@ class Maker:
             return self.constant(int(table.entries[0]))
         plain = [bit for bit in table.bits if not self.costs.parts or bit[0] not in self._indexed]
         looked = [bit for bit in table.bits if bit not in plain]
-        known, table = table, ordered(table, [*plain, *looked])
+        known, table = table, self._aligned(ordered(table, [*plain, *looked]))
+        plain = [*table.bits[: len(table.bits) - len(looked)]]
         entries = tuple(int(x) for x in table.entries)
         if entries not in self._tables:
             self._tables[entries] = len(self.tables)
@@ -365,6 +366,20 @@ class Maker:
         place = self.make("entry", sources, argument)
         self._indexed[place] = known
         return place
+
+    def _aligned(self, table: BitTable) -> BitTable:
+        """Return a table whose index begins at a byte, if that is worth its memory."""
+        of, first = table.bits[0]
+        more, fields = first % 8, table.fields
+        bits = len(table.bits) + more
+        if not more or len(fields) > 1 or bits > 8:
+            return table
+        low, high = int(table.entries.min()), int(table.entries.max())
+        grown = _bytes((1 << bits) - len(table.entries), low, high)
+        if grown > more * self.costs.memory:
+            return table
+        every = [(of, first - more + k) for k in range(bits)]
+        return BitTable(tuple(every), np.repeat(table.entries, 1 << more))
 
     def is_entry(self, place: int) -> bool:
         return place in self._indexed and place not in self.single
@@ -536,6 +551,7 @@ class Lowering:
         self.words: list[int] = []  # the value of every node
         self.alone: set[int] = set()  # tables that no other table of a sum can be joined with
         self.held: dict[int, tuple[int, int]] = {}  # words times 2^by: the value, by
+        self.rotated: dict[int, int] = {}  # constants of angles that tables contain
         self.turned = make.costs.register == 8 and self._is_turned()
         cut = iter(cuts)
         for place, node in enumerate(graph.nodes):
@@ -561,7 +577,9 @@ class Lowering:
         top = 1 << len(picked) >> 1 if picked and picked[-1] == node.read - 1 else 0
         if not self.make.costs.register:
             return self.make.entry(fields, [entry - half for entry in node.entries], top)
-        entry = self.make.entry(fields, node.entries, top)
+        steps = self.rotated.get(node.source, 0) >> drop
+        entries = np.roll(node.entries, -steps).tolist() if steps else node.entries
+        entry = self.make.entry(fields, entries, top)
         self.make.about.setdefault(entry, meaning)
         if self.readers[len(self.words)] > 1:
             self.make.shared.add(entry)
@@ -596,7 +614,12 @@ class Lowering:
                 for turn in node.turns
             ]  # fmt: skip
             total = (node.constant << by) + sum(fixed for _, fixed in pairs)
-            return self._hold(place, [term for terms, _ in pairs for term in terms], total, by)
+            terms = [term for terms, _ in pairs for term in terms]
+            if (side := self._read_above(place)) is not None:
+                _, fixed = self.make.joined(terms, total)
+                self.rotated[place] = fixed >> side + by << side
+                total -= self.rotated[place] << by
+            return self._hold(place, terms, total, by)
         constant, terms, loose = node.constant - (1 << node.bits >> 1), [], []
         for turn in node.turns:
             drop = self.graph.nodes[turn.node].bits - turn.read
@@ -609,6 +632,18 @@ class Lowering:
         if self.make.fits(terms, constant, node.bits):
             return self.make.sum(terms, constant)
         return self.make.word(loose, constant, node.bits)
+
+    def _read_above(self, place: int) -> int | None:
+        """Return the number of low bits that no table of an angle reads, None for other readers."""
+        nodes, drop = self.graph.nodes, 0
+        for node in nodes:
+            if place not in reads(node):
+                continue
+            if not isinstance(node, Lookup) or len(node.picked) < node.read:
+                return None
+            drop = max(drop, nodes[place].bits - node.read)
+        used = any(result.node == place for result in self.graph.results)
+        return drop if self.make.costs.memory and not used else None
 
     def _heap(self, place: int, node: Heap) -> int:
         """Return a sum of words and products."""
@@ -645,12 +680,28 @@ class Lowering:
     def _hold(self, place: int, terms: Terms, constant: int, by: int) -> int:
         """Keep a word times a power of two, and return the word; the value itself if by < 0."""
         make, bits = self.make, self.graph.nodes[place].bits
+        if (base := self._base(terms, constant, bits + by)) and by >= 0:
+            byte = make.sum(terms, constant - base)
+            make.about.setdefault(byte, self.meanings[place])
+            self.held[place] = make.offset(byte, base), by
+            return make.offset(make.moved(self.held[place][0], by), -(1 << bits >> 1))
         value = make.natural(terms, constant, bits + by)
         make.single.add(value)
         self.held[place] = value, by
         op, sources, _ = make.made[value]
         make.about.setdefault(sources[0] if op == "bits" else value, self.meanings[place])
         return value if by < 0 else make.offset(make.moved(value, by), -(1 << bits >> 1))
+
+    def _base(self, terms: Terms, constant: int, bits: int) -> int:
+        """Return a multiple of a large power of 2 without which a sum is a byte, or 0."""
+        factors = [factor for factor, _ in terms]
+        low, high = reach((constant, 0, *factors), [self.make.ranges[k] for _, k in terms])
+        if not self.make.costs.memory or high < 256 or low < 0 or high >= 1 << bits:
+            return 0
+        for side in range(bits, -1, -1):
+            if high - (base := low >> side << side) < 256:
+                return base
+        return 0
 
     def _is_turned(self) -> bool:
         """Tell whether sums of angles are cheaper in 16 bits: indices then begin at a byte."""
