@@ -123,7 +123,7 @@ def _closed(
     if target != "verilog" and level != "words":
         raise UsageError("--close places Verilog or words", "add --level words")
     with progress("export", None) as step:
-        goal, placed = closed(program, load, level, goal, step=step)
+        goal, placed = closed(program, load, level, goal, interface=options.interface, step=step)
     return replace(options, margin=goal.margin), placed
 
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -30,6 +31,7 @@ from boolcomp.targets.networks import netlist_of
 from boolcomp.targets.rtl import gates_of
 from boolcomp.targets.stages import flip_flops as flip_flops_of
 from boolcomp.targets.stages import stages_of
+from boolcomp.targets.stream import layout_of
 from boolcomp.targets.target import (
     VERILOG,
     ExportOptions,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from boolcomp.program.program import Program
+    from boolcomp.targets.target import Interface
 
 
 # --------------------------------------------------------------------------------------------------
@@ -240,7 +243,7 @@ FRAME = "boolcomp_frame"
 
 @dataclass(frozen=True, slots=True)
 class VerilogSource:
-    """A module in Verilog: its text, its ports (name, bits), its stages (0: no clock)."""
+    """A module in Verilog: its text, its ports (name, bits), other wires, its stages."""
 
     name: str
     text: str
@@ -248,6 +251,7 @@ class VerilogSource:
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
     stages: int = 0
+    wires: tuple[str, ...] = ()
 
 
 def source_of(
@@ -257,32 +261,38 @@ def source_of(
     stages: int,
     luts: int,
     goal: ClockGoal | None = None,
+    *,
+    interface: Interface | None = None,
 ) -> VerilogSource:
     """Return a program's Verilog at a level: gates, luts (mapped by boolcomp) or words."""
-    design = design_of(program, load)
     options = ExportOptions(
-        "words" if level == "words" else "gates", stages, luts=luts if level == "luts" else 0
-    )
+        "words" if level == "words" else "gates", stages, luts=luts if level == "luts" else 0,
+        interface=interface,
+    )  # fmt: skip
     if goal:
         options = replace(options, clock=goal.clock, device=goal.device, margin=goal.margin)
     files = export_texts(program, "verilog", load, options)
-    ((file, text),) = files.items()
+    file, text = next(iter(files.items()))
     if isinstance(files, TimedFiles) and files.timing:
         stages = files.timing.stages
-    frame = frame_of(design, VERILOG)
+    frame = frame_of(design_of(program, load), VERILOG)
     name = level if not stages else f"{level}, {stages} stages"
+    wires: tuple[str, ...] = ()
+    if interface == "stream":
+        layout = layout_of(program, frame, stages)
+        name, frame, wires = f"{name}, stream", layout.frame, (".aclk(clock)",)
+    elif stages:
+        wires = (".clock(clock)", ".enable(1'b1)", ".valid_in(1'b1)", ".valid_out()")
     inputs, outputs = (
         tuple((pin.name, pin.port.bits) for pin in pins) for pins in (frame.inputs, frame.outputs)
     )
-    return VerilogSource(name, str(text), file.removesuffix(".v"), inputs, outputs, stages)
+    return VerilogSource(name, str(text), file.removesuffix(".v"), inputs, outputs, stages, wires)
 
 
 def framed(source: VerilogSource) -> str:
     """Return a module with four pins around a source: clock, input bits, strobe, output bits."""
     given, made = (sum(bits for _, bits in ports) for ports in (source.inputs, source.outputs))
-    wires = [*_slices("given", source.inputs), *_slices("made", source.outputs)]
-    if source.stages:
-        wires += [".clock(clock)", ".enable(1'b1)", ".valid_in(1'b1)", ".valid_out()"]
+    wires = [*_slices("given", source.inputs), *_slices("made", source.outputs), *source.wires]
     return fill(
         "frame.v", name=FRAME, core=source.top, wires=", ".join(wires), given_high=given - 1,
         given_next=given - 2, made_high=made - 1, made_next=made - 2,
@@ -525,7 +535,7 @@ STEP = 1.05  # of the margin, until the plan is another
 
 def closed(
     program: Program, load: float | None, level: str, goal: ClockGoal, *, dsp: bool = False,
-    step: Callable[[str], None] = lambda _: None,
+    interface: Interface | None = None, step: Callable[[str], None] = lambda _: None,
 ) -> tuple[ClockGoal, Area]:  # fmt: skip
     """Return the goal with a margin that reaches it after place and route, and the cells.
 
@@ -534,7 +544,8 @@ def closed(
     family = device(goal.device)
     if not family.router:
         raise UsageError(f"there is no place-and-route tool for {family.name}", "leave out --close")
-    source = source_of(program, load, level, 0, family.luts, goal)
+    write = partial(source_of, program, load, level, 0, family.luts, interface=interface)
+    source = write(goal)
     needed(family.router)
     tried: list[tuple[ClockGoal, Area]] = []
     while source.text and len(tried) < ROUNDS:
@@ -542,7 +553,7 @@ def closed(
         if made.clock is None:
             return goal, made
         tried.append((goal, made))
-        goal, source = _corrected(program, load, level, goal, source, made.clock)
+        goal, source = _corrected(write, goal, source, made.clock)
     return max(tried, key=_merit)
 
 
@@ -553,7 +564,7 @@ def _merit(plan: tuple[ClockGoal, Area]) -> tuple[bool, float]:
 
 
 def _corrected(
-    program: Program, load: float | None, level: str, goal: ClockGoal, source: VerilogSource,
+    write: Callable[[ClockGoal], VerilogSource], goal: ClockGoal, source: VerilogSource,
     clock: float,
 ) -> tuple[ClockGoal, VerilogSource]:  # fmt: skip
     """Return the next plan after a clock that was reached; without text if there is none."""
@@ -562,7 +573,7 @@ def _corrected(
     while True:
         new = replace(goal, margin=margin)
         try:
-            found = source_of(program, load, level, 0, device(goal.device).luts, new)
+            found = write(new)
         except UsageError:  # no more stages, or a stage is too long
             return goal, replace(source, text="")
         if _logic(found) != _logic(source) if slower else found.stages < source.stages:

@@ -53,14 +53,29 @@ class StreamLayout(NamedTuple):
     @property
     def bench_frame(self) -> Frame:
         """The ports of the vectors of test benches: tlast and tdata."""
-        return Frame(
-            self.module, *(
-                tuple(Pin(name, Port(name, bits, ())) for name, bits in (
-                    (f"{way}_axis_tlast", 1), (f"{way}_axis_tdata", fields[-1].end)
-                ))
-                for way, fields in (("s", self.inputs), ("m", self.outputs))
+        return self._with_ports((), ())
+
+    @property
+    def frame(self) -> Frame:
+        """All ports but the clock."""
+        return self._with_ports(
+            ("aresetn", "s_axis_tvalid", "m_axis_tready"), ("s_axis_tready", "m_axis_tvalid")
+        )
+
+    def _with_ports(self, *more: tuple[str, ...]) -> Frame:
+        ways = zip("sm", (self.inputs, self.outputs), more, strict=True)
+        ports = (
+            (
+                (f"{way}_axis_tlast", 1),
+                (f"{way}_axis_tdata", fields[-1].end),
+                *((x, 1) for x in own),
             )
-        )  # fmt: skip
+            for way, fields, own in ways
+        )
+        return Frame(
+            self.module,
+            *(tuple(Pin(name, Port(name, bits, ())) for name, bits in p) for p in ports),
+        )
 
     def beats(self, found: Vectors) -> Vectors:
         """Return vectors as tlast and tdata; bits that the design ignores are 1."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from conftest import Run
 
+needs_yosys = pytest.mark.skipif(fpga.find("yosys") is None, reason="Yosys is not installed")
+
 
 class Router:
     """Replaces synthesis, place and route: the clock is a function of the stages."""
@@ -132,6 +134,20 @@ def test_area_skips_tables_that_have_no_clock(run: Run, monkeypatch: pytest.Monk
     assert said["skipped"] == ["lut4: no delays are known, so no stages for a clock"]
 
 
+@needs_yosys
+def test_streams_are_framed_with_all_of_their_ports() -> None:
+    core = fpga.source_of(tiny(), None, "luts", 2, 4)
+    stream = fpga.source_of(tiny(), None, "luts", 2, 4, interface="stream")
+    assert dict(stream.inputs) == {
+        "s_axis_tlast": 1, "s_axis_tdata": 24, "aresetn": 1, "s_axis_tvalid": 1, "m_axis_tready": 1
+    }  # fmt: skip
+    assert dict(stream.outputs) == {
+        "m_axis_tlast": 1, "m_axis_tdata": 16, "s_axis_tready": 1, "m_axis_tvalid": 1
+    }
+    plain, whole = (fpga.area(x, fpga.device("ice40"), seeds=0).cells for x in (core, stream))
+    assert whole.ff > plain.ff  # Yosys found all ports of the module
+
+
 @pytest.mark.check
 @pytest.mark.skipif(fpga.find("nextpnr-ice40") is None, reason="nextpnr is not installed")
 def test_nextpnr_confirms_a_clock(
@@ -141,5 +157,5 @@ def test_nextpnr_confirms_a_clock(
     kept("export-pid").save("pid")
     found = closed(run, "100MHz", "--close")
     assert found["fmax_mhz"] >= 100
-    monkeypatch.setattr(fpga, "area", None)  # not called again
+    monkeypatch.setattr(fpga, "_measured", None)  # not called again
     assert closed(run, "100MHz", "--close") == found
