@@ -318,17 +318,14 @@ class _FileProof:
         if kinds:
             what = "latches" if any("LATCH" in one for one in kinds) else listing(sorted(kinds))
             raise UsageError(f"{what} cannot be compared", where=self.file)
-        boxes = [one["connections"] for one in cells if one["type"] == core]
+        box = next((one["connections"] for one in cells if one["type"] == core), {})
         wired = {
-            _bit(name, k, len(bits)): net
-            for box in boxes[:1] for name, bits in box.items() for k, net in enumerate(bits)
-        }  # fmt: skip
-        driven = [*self.wanted.inputs, *(CONTROLS[1:3] if self.stages else ())] if core else []
-        driving = [*self.wanted.outputs, *(CONTROLS[3:] if self.stages else ())] if core else []
-        clocks = [
-            *(one["C"][0] for one in registers),
-            *([wired["clock"]] if self.stages and core else []),
-        ]
+            _bit(pin, k, len(bits)): x for pin, bits in box.items() for k, x in enumerate(bits)
+        }
+        controls = CONTROLS if core and self.stages else ()
+        driven = [*self.wanted.inputs, *controls[1:3]] if core else []
+        driving = [*self.wanted.outputs, *controls[3:]] if core else []
+        clocks = [one["C"][0] for one in registers] + [wired[pin] for pin in controls[:1] if box]
         if any(net != ports["input"][clock] for net in clocks):
             raise UsageError(
                 f"a register is not clocked by the rising edge of {clock}", where=self.file

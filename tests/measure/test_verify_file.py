@@ -204,6 +204,7 @@ def test_streams_in_another_style_hold_and_faults_around_the_core_are_found(tmp_
         (".enable(s_axis_tready)", ".enable(s_axis_tready & s_axis_tvalid)"),
         (".enable(s_axis_tready)", ".enable(s_axis_tready | s_axis_tdata[0])"),
         ("    wire n7 =", "    wire n7 = ~"),
+        ("reg [9:0] sent;", "reg [9:0] other;"),  # the core is not connected
     ):
         try:
             assert not stream_check(tmp_path, old, new).holds, new
