@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,9 +28,12 @@ from boolcomp.logic.formats import MOST_BYTES
 from boolcomp.logic.network import AND2, FALSE, TRUE, Builder, Network, copied
 from boolcomp.measure import fpga
 from boolcomp.measure.verify import Check, netlist_in
+from boolcomp.measure.verify_stream import StreamWrapper, stream_ports, wrapper_compared
 from boolcomp.measure.verify_text import CONTROLS, read_gates, read_words
 from boolcomp.measure.verify_words import words_compared
 from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.stream import layout_of
+from boolcomp.targets.target import VERILOG, design_of, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -43,10 +47,11 @@ if TYPE_CHECKING:
 SUFFIXES = (".v", ".vhd", ".vhdl", ".blif", ".aig", ".aag")
 MOST_STAGES = 64
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_MODULE = re.compile(r"\bmodule\s+(\w+).*?\bendmodule\b", re.DOTALL)
 _OTHERS = re.compile(r"select (\w+) <=[^;]*[\"']([01]+)[\"'] when others;")
 _ENDCASE = re.compile(r"(\d'b[01]+: (\w+) <= [^;]*;)\s*endcase")
 _YOSYS = (
-    "read_verilog {file}", "hierarchy -check -top {top}", "proc", "flatten",
+    "read_verilog {file}", "hierarchy -check -top {top}", "{core}", "proc", "flatten",
     "setundef -undriven -anyseq", "memory", "techmap",
     "dfflegalize -cell $_DFF_P_ 01 -cell $_DFF_???_ 01 -cell $_DLATCH_?_ x -cell $_SR_??_ x",
     "opt -nodffe -nosdff", "aigmap", "clean", "write_json made.json",
@@ -84,7 +89,6 @@ class ClockedLogic(NamedTuple):
     network: Network
     starts: str
     undriven: int
-    clocked: bool
 
 
 class _FileProof:
@@ -96,6 +100,7 @@ class _FileProof:
         self.step = step
         self.wanted, _ = netlist_of(program, load)
         self.tried: list[str] = []
+        self.stages = 0  # of the module that was proved
 
     def same(self, kind: str, found: Collection[str], wanted: Collection[str]) -> None:
         """Raise an error that names the ports that differ."""
@@ -152,17 +157,44 @@ class _FileProof:
 
     def verilog(self, text: str, top: str | None) -> Comparison:
         """Try the readers of exports, then Yosys."""
-        plain = _COMMENT.sub(" ", text)
+        plain = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
         modules = re.findall(r"\bmodule\s+(\w+)", plain)
         top = top or self.top(plain, modules)
         require_name("module", top, modules)
         if re.search(r"\binout\b", plain):
             raise UsageError("inout ports are not supported", where=self.file)
         if len(modules) == 1:
-            found = self.by_readers(text)
-            if found is not None:
-                return found
-        return self.by_yosys(text, top)
+            return self.by_readers(text) or self.by_yosys(text, top)
+        spans = {match[1]: match.span() for match in _MODULE.finditer(plain)}
+        start, end = spans.get(top, (0, 0))
+        inside = {*re.findall(r"\w+", plain[start:end])} & {*modules} - {top}
+        if inside and re.search(r"\bs_axis_tdata\b", plain[start:end]):
+            return self.stream(text, top, inside)
+        found = None
+        if not inside and len(spans) == len(modules) and "`" not in plain:
+            found = self.by_readers(text[start:end])
+        return found or self.by_yosys(text, top)
+
+    def stream(self, text: str, top: str, inside: set[str]) -> Comparison:
+        """Prove the core, then the wrapper around any core of its latency."""
+        if len(inside) != 1:
+            raise UsageError("a module with streams must contain one module", where=self.file)
+        (core,) = inside
+        found = self.verilog(text, core)
+        if not found.holds:
+            return replace(found, note=f"{core}: {found.note}")
+        module = self.synthesised(text, top, core)
+        if isinstance(module, Comparison):
+            return module
+        self.step("streams")
+        frame = frame_of(design_of(self.program, self.load), VERILOG)
+        layout = layout_of(self.program, frame, self.stages)
+        logic = self.logic(module, *stream_ports(layout), "aclk", core)
+        wrapper = StreamWrapper(logic.network, layout, len(logic.starts), logic.undriven)
+        verdict = wrapper_compared(wrapper, self.wanted.network, self.deadline)
+        if verdict.verdict == "unknown":
+            return self.undecided(verdict)
+        return replace(verdict, method=f"{found.method}; {verdict.method}")
 
     def top(self, plain: str, modules: list[str]) -> str:
         tops = [one for one in modules if len(re.findall(rf"\b{one}\b", plain)) == 1]
@@ -174,6 +206,8 @@ class _FileProof:
 
     def vhdl(self, text: str, top: str | None) -> Comparison:
         entities = re.findall(r"(?im)^\s*entity\s+(\w+)\s+is", text)
+        used = {one.lower() for one in re.findall(r"(?im)^[^-\n]*\bentity\s+work\.(\w+)", text)}
+        entities = [one for one in entities if one.lower() not in used] if top is None else entities
         ghdl = shutil.which("ghdl")
         if ghdl is None:
             raise UsageError("VHDL is read by GHDL, which was not found on PATH", where=self.file)
@@ -213,6 +247,7 @@ class _FileProof:
             ]
             if ports != [self.wanted.inputs, self.wanted.outputs]:
                 return None
+            self.stages = module.stages
         except BoolcompError as error:
             self.tried.append(f"reading: {error.what}")
             return None
@@ -227,12 +262,27 @@ class _FileProof:
         return None
 
     def by_yosys(self, text: str, top: str) -> Comparison:
+        module = self.synthesised(text, top)
+        if isinstance(module, Comparison):
+            return module
+        self.step("equivalence")
+        clocked = any(one["type"] == "$_DFF_P_" for one in module["cells"].values())
+        clocked |= "clock" in module["ports"]
+        inputs = [*self.wanted.inputs, *(CONTROLS[1:3] if clocked else ())]
+        outputs = [*self.wanted.outputs, *(CONTROLS[3:] if clocked else ())]
+        logic = self.logic(module, inputs, outputs, "clock" if clocked else "")
+        return self.pipeline(logic) if clocked else self.proved(logic.network)
+
+    def synthesised(self, text: str, top: str, core: str = "") -> dict[str, Any] | Comparison:
+        """Return a module as Yosys maps it, with a core as a black box; a verdict if it is late."""
         tool = fpga.find("yosys")
         if tool is None:
             note = "; ".join([*self.tried, fpga.missing("yosys")])
             raise UsageError(f"undecided without Yosys: {note}", where=self.file)
         self.step("Yosys")
-        script = "; ".join(_YOSYS).format(file="file.v", top=top)
+        script = "; ".join(_YOSYS).format(
+            file="file.v", top=top, core=f"blackbox {core}" if core else "proc"
+        )
         with temporary_folder() as folder:
             write_text(folder / "file.v", text, durable=False)
             ended = run_program([*tool.command, "-p", script], self.deadline, folder=folder)
@@ -244,37 +294,50 @@ class _FileProof:
                 printed = ended.printed.decode("utf-8", "replace")
                 raise DataError(f"Yosys: {_last(printed)}", where=self.file)
             document = parse_json(made.read_text("utf-8"), "the netlist of Yosys")
-        self.step("equivalence")
-        logic = self.logic(document["modules"][top])
-        return self.pipeline(logic) if logic.clocked else self.proved(logic.network)
+        found: dict[str, Any] = document["modules"][top]
+        return found
 
-    def logic(self, module: dict[str, Any]) -> ClockedLogic:
-        """Return the logic of a module of Yosys; constants x and undriven nets are inputs."""
+    def logic(
+        self, module: dict[str, Any], inputs: Sequence[str], outputs: Sequence[str], clock: str,
+        core: str = "",
+    ) -> ClockedLogic:  # fmt: skip
+        """Return the logic of a module of Yosys; constants x and undriven nets are inputs.
+
+        The outputs of a core inside are further inputs, its inputs further outputs.
+        """
         ports: dict[str, dict[str, Any]] = {"input": {}, "output": {}}
         for name, port in module["ports"].items():
             bits = port["bits"]
             ports[port["direction"]] |= {_bit(name, k, len(bits)): b for k, b in enumerate(bits)}
         cells = [one for one in module["cells"].values() if one["type"] != "$scopeinfo"]
         registers = [one["connections"] for one in cells if one["type"] == "$_DFF_P_"]
-        clocked = bool(registers) or "clock" in ports["input"]
-        inputs = [*self.wanted.inputs, *(CONTROLS[1:3] if clocked else ())]
-        outputs = [*self.wanted.outputs, *(CONTROLS[3:] if clocked else ())]
-        self.same("inputs", ports["input"], [*inputs, *(CONTROLS[:1] if clocked else ())])
+        self.same("inputs", ports["input"], [*inputs, *([clock] if clock else [])])
         self.same("outputs", ports["output"], outputs)
-        kinds = {one["type"] for one in cells} - {"$_AND_", "$_NOT_", "$_DFF_P_", "$anyseq"}
+        kinds = {one["type"] for one in cells}
+        kinds -= {"$_AND_", "$_NOT_", "$_DFF_P_", "$anyseq", core}
         if kinds:
             what = "latches" if any("LATCH" in one for one in kinds) else listing(sorted(kinds))
             raise UsageError(f"{what} cannot be compared", where=self.file)
-        if any(one["C"] != [ports["input"]["clock"]] for one in registers):
+        box = next((one["connections"] for one in cells if one["type"] == core), {})
+        wired = {
+            _bit(pin, k, len(bits)): x for pin, bits in box.items() for k, x in enumerate(bits)
+        }
+        controls = CONTROLS if core and self.stages else ()
+        driven = [*self.wanted.inputs, *controls[1:3]] if core else []
+        driving = [*self.wanted.outputs, *controls[3:]] if core else []
+        clocks = [one["C"][0] for one in registers] + [wired[pin] for pin in controls[:1] if box]
+        if any(net != ports["input"][clock] for net in clocks):
             raise UsageError(
-                "a register is not clocked by the rising edge of clock", where=self.file
+                f"a register is not clocked by the rising edge of {clock}", where=self.file
             )
         gates = {
             one["connections"]["Y"][0]: one["connections"]
             for one in cells if one["type"] in ("$_AND_", "$_NOT_")
         }  # fmt: skip
-        roots = [ports["output"][name] for name in outputs] + [one["D"][0] for one in registers]
-        given = [ports["input"][name] for name in inputs] + [one["Q"][0] for one in registers]
+        roots = [ports["output"][name] for name in outputs]
+        roots += [*(wired.get(name, "x") for name in driven), *(one["D"][0] for one in registers)]
+        given = [ports["input"][name] for name in inputs]
+        given += [*(wired.get(name, name) for name in driving), *(x["Q"][0] for x in registers)]
         read = {*roots, *(one[pin][0] for one in gates.values() for pin in "AB" if pin in one)}
         undriven = sorted(map(str, read - {*given, *gates, "0", "1"}))
         builder = Builder(len(given) + len(undriven))
@@ -289,7 +352,7 @@ class _FileProof:
         }  # fmt: skip
         network = builder.build(known[str(net)] for net in roots)
         first = "".join(starts.get(one["Q"][0], "x") for one in registers)
-        return ClockedLogic(network, first, len(undriven), clocked)
+        return ClockedLogic(network, first, len(undriven))
 
     def built(
         self, builder: Builder, known: dict[str, int], gates: dict[Any, Any], root: int
@@ -319,6 +382,7 @@ class _FileProof:
         A difference counts only from the initial state.
         """
         stages = self.latency(logic)
+        self.stages = stages or 0
         if stages is None:
             note = f"valid_out does not follow valid_in within {MOST_STAGES} clocks"
             return Comparison("different", "evaluation", 1, note=note)

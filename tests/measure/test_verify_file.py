@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+from exports import kept
 from small_programs import compact, stages
+from targets.test_stream import MUTANTS, streamed
 
 import boolcomp as bc
 from boolcomp.base import BoolcompError, UsageError
@@ -136,6 +138,87 @@ def test_a_change_of_the_control_of_a_pipeline_is_refused(
     else:
         assert not found.holds
         assert found.note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["verilog", "vhdl"])
+@pytest.mark.parametrize(("level", "pipeline"), [("gates", 0), ("gates", 2), ("words", 1)])
+def test_a_file_with_streams_holds(target: str, level: str, pipeline: int, tmp_path: Path) -> None:
+    if target == "vhdl" and shutil.which("ghdl") is None:
+        pytest.skip("not installed: ghdl")
+    program = kept("export-formats")
+    options = ExportOptions(level, pipeline, interface="stream")  # type: ignore[arg-type]
+    ((file, content),) = export_texts(program, target, None, options).items()
+    (tmp_path / file).write_text(str(content))
+    found = file_checked(program, None, tmp_path / file, None, 60.0)
+    assert found.holds, found.note
+    assert "schedules of stalls" in found.method
+    core = file_checked(program, None, tmp_path / file, "machado_2r", 60.0)
+    assert core.holds, core.note
+    assert "schedules" not in core.method
+
+
+def stream_check(folder: Path, *changes: str) -> Check:
+    program = kept("export-formats")
+    ((_, text),) = streamed(program, "gates", 3).items()
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (folder / "x.v").write_text(text)
+    return file_checked(program, None, folder / "x.v", None, 60.0)
+
+
+@pytest.mark.check
+def test_streams_around_instances_of_tables_hold(tmp_path: Path) -> None:
+    program = kept("export-formats")
+    ((_, text),) = streamed(program, "gates", 2, luts=4).items()
+    (tmp_path / "x.v").write_text(text)
+    assert file_checked(program, None, tmp_path / "x.v", None, 60.0).holds
+    (tmp_path / "x.v").write_text(text.replace("INIT[{a, b, c, d}]", "INIT[{a, b, d, c}]"))
+    assert file_checked(program, None, tmp_path / "x.v", None, 60.0).holds is False
+
+
+def test_a_module_that_a_directive_selects_is_not_read_alone(tmp_path: Path) -> None:
+    text = verilog()
+    wrong = text.replace("assign tau2 = {", "assign tau2 = ~{").replace("~~", "")
+    both = f"`ifndef OLD\n{wrong}`else\n{text}`endif\n"
+    assert check(both, tmp_path, top="machado_2r").holds is False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutation_of_the_streams_is_refused(name: str, tmp_path: Path) -> None:
+    found = stream_check(tmp_path, *MUTANTS[name])
+    assert found.holds is False
+    assert found.note
+
+
+@pytest.mark.slow
+def test_streams_in_another_style_hold_and_faults_around_the_core_are_found(tmp_path: Path) -> None:
+    good = "if (~skid_valid) skid <= made;"
+    assert stream_check(tmp_path, good, "skid <= skid_valid ? skid : made;").holds
+    assert stream_check(tmp_path, "{4{sent[3]}}", "{sent[3], {3{m_axis_tdata[3]}}}").holds
+    for old, new in (
+        (".clock(aclk)", ".clock(~aclk)"),
+        (".q1(s_axis_tdata[6:0])", ".q1(s_axis_tdata[7:1])"),
+        (".enable(s_axis_tready)", ".enable(s_axis_tready & s_axis_tvalid)"),
+        (".enable(s_axis_tready)", ".enable(s_axis_tready | s_axis_tdata[0])"),
+        ("    wire n7 =", "    wire n7 = ~"),
+        ("reg [9:0] sent;", "reg [9:0] other;"),  # the core is not connected
+    ):
+        try:
+            assert not stream_check(tmp_path, old, new).holds, new
+        except UsageError as error:
+            assert "rising edge of aclk" in str(error)  # noqa: PT017 (either is a refusal)
+    more = "module more; endmodule\nmodule machado_2r ("
+    with pytest.raises(UsageError, match="must contain one module"):
+        stream_check(tmp_path, "module machado_2r (", more, "wire core_valid;", "more more ();")
+    with pytest.raises(UsageError, match="also has m_axis_tkeep"):
+        stream_check(
+            tmp_path,
+            "    output wire m_axis_tlast",
+            "    output wire m_axis_tkeep,\n    output wire m_axis_tlast",
+        )
 
 
 def test_what_the_reader_of_words_would_misread_does_not_hold(tmp_path: Path) -> None:
