@@ -475,7 +475,7 @@ def simulate(
 def area(
     program: Program, on: str | Sequence[str] = ("ice40", "ecp5", "xilinx7", "lut4", "lut6"), *,
     level: str = "luts", load: float | None = None, pipeline: int = 0, dsp: bool = False,
-    seeds: int = 1, clock: float | str = 0, close: bool = False,
+    seeds: int = 1, clock: float | str = 0, close: bool = False, interface: str | None = None,
 ) -> Results:  # fmt: skip
     """Return a table of FPGA cells: a row for each family or size of look-up tables in `on`.
 
@@ -490,12 +490,14 @@ def area(
     """
     from boolcomp.measure import fpga  # noqa: PLC0415 (start-up time)
     from boolcomp.targets import megahertz  # noqa: PLC0415 (start-up time)
+    from boolcomp.targets.target import INTERFACES, checked  # noqa: PLC0415 (start-up time)
 
     require_name("level", level, ("gates", "luts", "words"))
     families = [fpga.device(one) for one in ([on] if isinstance(on, str) else on)]
     found, skipped = fpga.areas(
         program, load, families, [level], stages=pipeline, dsp=dsp, seeds=seeds,
         clock=megahertz(clock) if clock else 0.0, close=close,
+        interface=checked("interface", interface, INTERFACES),
     )  # fmt: skip
     for sentence in skipped:
         warn(f"skipped: {sentence}")

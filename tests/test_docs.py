@@ -23,6 +23,7 @@ from docblocks import PAGES, ROOT
 
 from boolcomp.commands import COMMANDS
 from boolcomp.compact import WORK, Demand
+from boolcomp.measure import fpga
 from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
 
@@ -50,6 +51,9 @@ def test_commands_print_what_the_page_shows(
     monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 20_000_000)  # as users have
     for name, text in docblocks.files(page).items():
         Path(name).write_text(text)
+    missing = [tool for tool in docblocks.needs(page).get(block, ()) if fpga.find(tool) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     for (program, *arguments), expected in docblocks.commands(block):
         assert program == "boolcomp"
         result = warm_run(*arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from boolcomp.base.errors import DataError, UsageError, require_name
@@ -10,6 +12,7 @@ from boolcomp.commands.options import (
     FILES,
     clock_option,
     close_option,
+    interface_option,
     json_option,
     option,
     payload_option,
@@ -31,13 +34,14 @@ MOST_SEEDS = 20
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @clock_option
 @close_option
+@interface_option
 @click.option("--dsp/--no-dsp", default=False, help="Allow multiplier blocks for products.")
 @click.option("--seeds", default=1, show_default=True,
               help="Place-and-route runs for the clock; 0: count cells only.")  # fmt: skip
 @json_option
 def command(
     program: str, *, targets: str, levels: str, load: float | None, pipeline: int,
-    clock: float, close: bool, dsp: bool, seeds: int,
+    clock: float, close: bool, interface: Any, dsp: bool, seeds: int,
 ) -> None:  # fmt: skip
     """Count the FPGA cells of PROGRAM (a folder made by compile), and estimate its clock frequency.
 
@@ -49,6 +53,7 @@ def command(
     from boolcomp.measure.fpga import COLUMNS, areas, device
     from boolcomp.program.files import load_program
     from boolcomp.targets.stages import MOST_STAGES
+    from boolcomp.targets.target import INTERFACES, checked
 
     chosen = [one.strip() for one in levels.split(",")]
     for level in chosen:
@@ -62,7 +67,7 @@ def command(
     with progress("area", None) as step:
         found, skipped = areas(
             loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, clock=clock,
-            close=close, step=step,
+            close=close, interface=checked("interface", interface, INTERFACES), step=step,
         )  # fmt: skip
     results = Results(COLUMNS, found)
     brief = "target, design, tables, carries, DSP, RAM, flip-flops, levels, MHz, best, ns"

@@ -15,6 +15,7 @@ from boolcomp.commands.options import (
     clock_option,
     close_option,
     completes,
+    interface_option,
     json_option,
     payload_option,
     print_result,
@@ -47,7 +48,7 @@ STANDARD = Path("-")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
 @click.option("--test-bench", is_flag=True, help="Also write a self-checking test bench.")
 @click.option("--cocotb", is_flag=True, help="Also write a cocotb test (Verilog only).")
-@click.option("--interface", help="plain, valid (default of a pipeline) or stream: AXI4-Stream.")
+@interface_option
 @json_option
 def command(
     program: str, target: str, output: Path, *, load: str | None, level: Any, pipeline: int,
@@ -102,7 +103,9 @@ def command(
     if isinstance(files, TimedFiles) and files.timing:
         timing = files.timing
         if placed and placed.clock:
-            timing = replace(timing, luts=placed.cells.luts, reached=placed.clock, placed=True)
+            cells = placed.cells
+            timing = replace(timing, luts=cells.luts, flip_flops=cells.ff, reached=placed.clock,
+                             placed=True)  # fmt: skip
         document["timing"] = timing.document
         text += f"\n{timing}"
     print_result(document, text, err=True)

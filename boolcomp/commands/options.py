@@ -231,6 +231,9 @@ clock_option = option(
 close_option = option(
     "--close", is_flag=True, help="Correct these stages by nextpnr (stored), in at most two rounds."
 )
+interface_option = option(
+    "--interface", help="plain, valid (default of a pipeline) or stream: AXI4-Stream."
+)
 
 
 page_option = option("--page", type=FilePath(), help="Also write an HTML page: x.html")

@@ -252,6 +252,7 @@ class VerilogSource:
     outputs: tuple[tuple[str, int], ...]
     stages: int = 0
     wires: tuple[str, ...] = ()
+    clocks: int = 0  # of latency beyond the stages
 
 
 def source_of(
@@ -286,7 +287,10 @@ def source_of(
     inputs, outputs = (
         tuple((pin.name, pin.port.bits) for pin in pins) for pins in (frame.inputs, frame.outputs)
     )
-    return VerilogSource(name, str(text), file.removesuffix(".v"), inputs, outputs, stages, wires)
+    return VerilogSource(
+        name, str(text), file.removesuffix(".v"), inputs, outputs, stages, wires,
+        clocks=int(interface == "stream"),
+    )  # fmt: skip
 
 
 def framed(source: VerilogSource) -> str:
@@ -331,6 +335,7 @@ class Area:
     fmax: tuple[float, ...] = ()
     stages: int = 0
     note: str = ""
+    clocks: int = 0  # of latency beyond the stages
 
     @property
     def clock(self) -> float | None:
@@ -338,7 +343,7 @@ class Area:
 
     @property
     def latency(self) -> float | None:
-        return 1e3 * max(1, self.stages) / self.clock if self.clock else None
+        return 1e3 * max(1, self.stages + self.clocks) / self.clock if self.clock else None
 
 
 COLUMNS = (
@@ -401,7 +406,9 @@ def _measured(
             for seed in range(1, seeds + 1):
                 step(f"{family.name}, {source.name}: {family.router}, seed {seed}")
                 fmax.append(_routed(family, folder, seed))
-    return Area(family.name, source.name, cells, levels, tuple(fmax), source.stages, note)
+    return Area(
+        family.name, source.name, cells, levels, tuple(fmax), source.stages, note, source.clocks
+    )
 
 
 def _counted(
@@ -494,7 +501,7 @@ def mapped_area(program: Program, load: float | None, family: Device, stages: in
 def areas(
     program: Program, load: float | None, families: Sequence[Device], levels: Sequence[str], *,
     stages: int = 0, dsp: bool = False, seeds: int = 1, clock: float = 0, close: bool = False,
-    step: Callable[[str], None] = lambda _: None,
+    interface: Interface | None = None, step: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Area], list[str]]:  # fmt: skip
     """Return a row for every target and level, and a line for every one that was skipped.
 
@@ -509,6 +516,9 @@ def areas(
         goal = ClockGoal(clock, family.name) if clock else None
         for level in levels:
             if level == "luts" and not family.macro:  # boolcomp's own mapping is counted
+                if interface == "stream":
+                    skipped.append(f"{family.name}: tables alone are counted, without interface")
+                    continue
                 step(f"{family.name}: mapping")
                 found.append(mapped_area(program, load, family, stages))
                 continue
@@ -517,8 +527,10 @@ def areas(
                 continue
             step(f"{family.name}, {level}: writing Verilog")
             if goal and close:
-                goal, _ = closed(program, load, level, goal, dsp=dsp, step=step)
-            source = source_of(program, load, level, stages, family.luts, goal)
+                goal, _ = closed(
+                    program, load, level, goal, dsp=dsp, interface=interface, step=step
+                )
+            source = source_of(program, load, level, stages, family.luts, goal, interface=interface)
             found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
             if found[-1].note.startswith("nextpnr"):
                 skipped.append(f"{family.name}, {level}: {found[-1].note}")

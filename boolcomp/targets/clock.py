@@ -77,6 +77,12 @@ class Timing:
     luts: int
     reached: float
     placed: bool = False
+    clocks: int = 0  # of latency beyond the stages
+
+    @property
+    def latency(self) -> float:
+        """From inputs to outputs at this clock, in ns."""
+        return 1e3 * (self.stages + self.clocks) / self.clock
 
     @property
     def document(self) -> dict[str, float | None]:
@@ -84,7 +90,7 @@ class Timing:
         estimate = ("estimated_mhz", "fmax_mhz")[self.placed]
         return {
             "clock_mhz": self.clock, "stages": self.stages, "luts": self.luts or None,
-            "ff": self.flip_flops, "latency_ns": 1e3 * self.stages / self.clock,
+            "ff": self.flip_flops, "latency_ns": self.latency,
             estimate: self.reached,
         }  # fmt: skip
 
@@ -92,7 +98,7 @@ class Timing:
         luts = f"{self.luts} look-up tables, " if self.luts else ""
         how = "nextpnr" if self.placed else "estimated before place and route"
         return (
-            f"{self.stages} stages, {1e3 * self.stages / self.clock:.1f} ns at "
+            f"{self.stages} stages, {self.latency:.1f} ns at "
             f"{short(self.clock, 4)} MHz; {luts}{self.flip_flops} flip-flops\n"
             f"maximum clock {self.reached:.0f} MHz ({how})"
         )

@@ -553,13 +553,13 @@ def _export(
         module = gates_of(design, printer.reserved, count, logic, goal)
         luts = len(logic.nodes)
     frame, stages, ending, layout = module.frame, module.stages, printer.ending, None
-    files = TimedFiles()
+    files, stream = TimedFiles(), options.interface == "stream"
     if goal:
         registers = stages + sum(one.bits for one in module.registers)
-        files.timing = Timing(goal.clock, stages, registers, luts, module.clock)
+        files.timing = Timing(goal.clock, stages, registers, luts, module.clock, clocks=int(stream))
         notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
     name, text = frame.module, printer(module, options.luts).text(design, notes)
-    if options.interface == "stream":
+    if stream:
         layout = layout_of(program, frame, stages)
         name, around = layout.module, wrapper(layout, ending)
         text = f"{text}{around}" if ending == ".vhd" else f"{around}{text}"  # VHDL: before its use

@@ -142,7 +142,10 @@ def test_streams_are_framed_with_all_of_their_ports() -> None:
         "s_axis_tlast": 1, "s_axis_tdata": 24, "aresetn": 1, "s_axis_tvalid": 1, "m_axis_tready": 1
     }  # fmt: skip
     assert dict(stream.outputs) == {
-        "m_axis_tlast": 1, "m_axis_tdata": 16, "s_axis_tready": 1, "m_axis_tvalid": 1
+        "m_axis_tlast": 1,
+        "m_axis_tdata": 16,
+        "s_axis_tready": 1,
+        "m_axis_tvalid": 1,
     }
     plain, whole = (fpga.area(x, fpga.device("ice40"), seeds=0).cells for x in (core, stream))
     assert whole.ff > plain.ff  # Yosys found all ports of the module
