@@ -60,8 +60,10 @@ class ClockGoal:
             )
         return StagePlan.within(readers, room), clock(room)
 
-    def __str__(self) -> str:
-        return f"stages for {short(self.clock, 4)} MHz on {delays_of(self.device).about}"
+    def note(self, estimate: float) -> str:
+        """Return the comment on a plan of an estimated clock."""
+        where = f"{short(self.clock, 4)} MHz on {delays_of(self.device).about}"
+        return f"stages for {where}: {estimate:.0f} MHz estimated before place and route"
 
 
 @dataclass(frozen=True, slots=True)

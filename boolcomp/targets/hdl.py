@@ -556,7 +556,7 @@ def _export(
     if goal:
         registers = stages + sum(one.bits for one in module.registers)
         files.timing = Timing(goal.clock, stages, registers, luts, module.clock)
-        notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
+        notes += (goal.note(module.clock),)
     files[f"{name}{printer.ending}"] = printer(module, options.luts).text(design, notes)
     if options.test_bench:
         files[f"{name}_tb{printer.ending}"] = bench(program, load, frame, printer.ending, stages)
