@@ -160,6 +160,7 @@ STATED = {
     "10 s": "length of trajectories",
     "10 ms": "timeout of the UART",
     "115,200": "rate of the UART",
+    "100 MHz": "a clock that is asked for",
     "12 MHz": "clock of a board",
     "25 MHz": "clock of a board",
     "15 minutes": "length of a lesson",

@@ -666,6 +666,8 @@ def sources(program: Program, load: float | None, one: Board, options: ExportOpt
     design = design_of(program, load)
     logic, notes = mapping_of(design, options)
     gates = gates_of(design, VERILOG, options.pipeline, logic, options.goal)
+    if options.goal:
+        notes += (options.goal.note(gates.clock),)
     netlist, _ = netlist_of(program, load)
     return Sources(
         VerilogPrinter(gates, options.luts).text(design, notes), gates.frame.module,

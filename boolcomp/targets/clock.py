@@ -43,10 +43,11 @@ class ClockGoal:
     def plan(self, readers: Readers, cells: int, levels: int = 1) -> tuple[StagePlan, float]:
         """Return the least number of stages for the clock, and the estimated clock in MHz.
 
-        Delays of readers are in parts of the delay of a look-up table: `levels` of them are one.
-        `cells` is the size of the design. Raise a UsageError if the clock cannot be reached.
+        Delays of readers are in parts of the delay of a look-up table: `levels` of them are one; 1
+        is for designs of look-up tables only. `cells` is the size of the design. Raise a UsageError
+        if the clock cannot be reached.
         """
-        delays = delays_of(self.device, cells)
+        delays = delays_of(self.device, cells, tables=levels == 1)
 
         def clock(longest: int) -> float:
             return 1e6 / (delays.overhead + longest * delays.level / levels)
@@ -60,8 +61,10 @@ class ClockGoal:
             )
         return StagePlan.within(readers, room), clock(room)
 
-    def __str__(self) -> str:
-        return f"stages for {short(self.clock, 4)} MHz on {delays_of(self.device).about}"
+    def note(self, estimate: float) -> str:
+        """Return the comment on a plan of an estimated clock."""
+        where = f"{short(self.clock, 4)} MHz on {delays_of(self.device).about}"
+        return f"stages for {where}: {estimate:.0f} MHz estimated before place and route"
 
 
 @dataclass(frozen=True, slots=True)

@@ -557,7 +557,7 @@ def _export(
     if goal:
         registers = stages + sum(one.bits for one in module.registers)
         files.timing = Timing(goal.clock, stages, registers, luts, module.clock, clocks=int(stream))
-        notes += (f"{goal}: {module.clock:.0f} MHz estimated before place and route",)
+        notes += (goal.note(module.clock),)
     name, text = frame.module, printer(module, options.luts).text(design, notes)
     if stream:
         layout = layout_of(program, frame, stages)

@@ -334,4 +334,6 @@ def _earliest(rows: NDArray[Any], cost: NDArray[Any], upper: NDArray[Any]) -> li
     while known < (known := int(found.sum())):
         np.maximum.at(found, after, found[before] + least)
         np.maximum.at(found, before[tight], found[after[tight]] - least[tight])
+        if (found > upper).any():
+            raise ValueError("the prices of the linear program are wrong")
     return [int(stage) for stage in found]

@@ -69,6 +69,14 @@ def test_the_bench_of_a_board_passes_with_its_core_and_fails_with_another(
     assert "FAIL" in simulated(replace(found, core=wrong), tmp_path)
 
 
+def test_the_core_of_a_board_has_the_stages_for_a_clock(tmp_path: Path) -> None:
+    slow = replace(board("icebreaker"), hertz=115_200 * 4)
+    options = ExportOptions("gates", luts=4, clock=60.0, device=slow.device)
+    found = sources(summing(), None, slow, options)
+    assert "stages for 60 MHz on Lattice iCE40 UP5K" in found.core
+    assert "PASS: 6 answers hold" in simulated(found, tmp_path)
+
+
 @pytest.mark.check
 def test_requests_over_the_uart_are_answered_with_the_outputs(tmp_path: Path) -> None:
     assert "PASS: 6 answers hold" in simulated(made(arm("compact", 4)), tmp_path)
