@@ -155,6 +155,7 @@ STATED = {
     "64 LSB": "1/64 LSB: resolution of decoders",
     "200 N·m": "range in a robot file",
     "1.5625 N·m": "a step of that range",
+    "5 N·m": "range of a moment at the tip",
     "1 mm": "default of an option",
     "1 kHz": "setting of simulations",
     "10 s": "length of trajectories",

@@ -318,7 +318,8 @@ class _FileProof:
         if kinds:
             what = "latches" if any("LATCH" in one for one in kinds) else listing(sorted(kinds))
             raise UsageError(f"{what} cannot be compared", where=self.file)
-        box: dict[str, Any] = next((one["connections"] for one in cells if one["type"] == core), {})
+        boxes = (one["connections"] for one in cells if one["type"] == core)
+        box: dict[str, list[Any]] = next(boxes, {})
         wired = {
             _bit(pin, k, len(bits)): x for pin, bits in box.items() for k, x in enumerate(bits)
         }

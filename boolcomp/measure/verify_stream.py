@@ -84,9 +84,9 @@ class _Schedule:
         ]
         self.results = sum(one.pin.port.bits for one in self.layout.outputs)
         self.length = 3 * self.layout.stages + 20
-        each = self.tdata + 2 + self.results + wrapper.undriven
-        most = (4 * self.length + 4) * each + wrapper.registers
-        self.builder = Builder(most + 2 * self.layout.stages * (self.results + 1))
+        each = self.tdata + 1 + 2 * self.results + wrapper.undriven
+        most = (4 * self.length + 2) * each + 2 * self.layout.stages * (self.results + 1)
+        self.builder = Builder(most + wrapper.registers)
         self.free = map(self.builder.input, range(self.builder.inputs))
         self.state = self.anything(wrapper.registers)
         self.core = [self.anything(self.results + 1) for _ in range(self.layout.stages)]
@@ -124,8 +124,7 @@ class _Schedule:
             self.core = [self.anything(self.results + 1) for _ in self.core]
         elif stages and self.constant(rest[0], "enable of the core"):
             self.core = [[*self.value(words), rest[1]], *self.core[:-1]]
-        rest = rest[2:] if stages else rest
-        self.state = list(rest)
+        self.state = list(rest[2:] if stages else rest)
         return list(bits[: self.ports])
 
     def constant(self, literal: int, name: str) -> bool:
@@ -137,17 +136,19 @@ class _Schedule:
         """Offer and take beats with these probabilities, then take all that are left."""
         self.clock(self.anything(self.tdata + 1), 0, 0, reset=1)
         beats: list[list[int]] = []
-        taken = seen = waits = 0
+        taken = seen = 0
+        waits = False
         while self.clocks < 2 * self.length or seen < len(beats):
             filling = self.clocks < self.length
             if len(beats) == taken and filling and rng.random() < push:
                 beats.append(self.anything(self.tdata + 1))
             offered = len(beats) > taken
-            ready = bool(waits) if pull == EAGER else not filling or rng.random() < pull
+            ready = waits if pull == EAGER else not filling or rng.random() < pull
             beat = beats[taken] if offered else self.anything(self.tdata + 1)
             *made, valid, accepts = self.clock(beat, offered, ready)
-            waits = self.constant(valid, "m_axis_tvalid") and not ready
-            if waits or self.constant(valid, "m_axis_tvalid"):
+            given = self.constant(valid, "m_axis_tvalid")
+            waits = given and not ready
+            if given:
                 if seen >= taken + offered:
                     raise _WrongControlError(f"beat {seen + 1} is given before it is taken")
                 self.compared += zip(self.expected(beats[seen]), made, strict=True)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from boolcomp.targets.target import Frame, Pin, Vectors
 
 
-BENCHES = {  # ports besides words
-    "plain": (),
-    "clocks": CONTROLS,
-    "cycles": ("clock", "start", "busy", "done"),
-    "stream": (
-        "aclk", "aresetn", "s_axis_tvalid", "s_axis_tready", "m_axis_tvalid", "m_axis_tready"
-    ),
+BENCHES = {  # ports besides words, and the signals of the bench that they have
+    "plain": {},
+    "clocks": {name: name for name in CONTROLS},
+    "cycles": {name: name for name in ("clock", "start", "busy", "done")},
+    "stream": {
+        "aclk": "clock", "aresetn": "aresetn", "s_axis_tvalid": "valid_in",
+        "s_axis_tready": "accepts", "m_axis_tvalid": "valid_out", "m_axis_tready": "enable",
+    },
 }  # fmt: skip
 
 
@@ -40,18 +41,18 @@ def bench(
     if layout:
         found, frame = layout.beats(found), layout.bench_frame
     count, given, wanted = len(found.given), len(found.given[0]), len(found.expected[0])
-    named, indexed = (".{0}({0})", ".{0}({1}[{2}])")
+    named, indexed = (".{0}({1})", ".{0}({1}[{2}])")
     if ending == ".vhd":
-        named, indexed = ("{0} => {0}", "{0} => {1}({2})")
+        named, indexed = ("{0} => {1}", "{0} => {1}({2})")
     kind = "stream" if layout else "cycles" if cycles else "clocks" if stages else "plain"
-    ports = [named.format(name) for name in BENCHES[kind]]
+    ports = [named.format(*pair) for pair in BENCHES[kind].items()]
     for pins, name, bits in ((frame.inputs, "inputs", given), (frame.outputs, "outputs", wanted)):
         ports += _bundle(pins, name, bits, indexed, vhdl=ending == ".vhd")
     return fill(
         f"bench{ending}", name=frame.module, count=count, last=count - 1, wrong=found.falsified,
         given_bits=given, given_high=given - 1, wanted_high=wanted - 1, cycles=cycles,
         clocks=2 * (count + stages) + 10 if kind == "clocks" else 0, plain=kind == "plain",
-        stream=kind == "stream", most=4 * (count + stages),
+        stream=kind == "stream", flows=kind in ("clocks", "stream"), most=4 * (count + stages),
         ports=separated(ports, ",") if ending == ".vhd" else ", ".join(ports),
         given=separated((f'{k} => "{row}"' for k, row in enumerate(found.given)), ","),
         wanted=separated((f'{k} => "{row}"' for k, row in enumerate(found.expected)), ","),

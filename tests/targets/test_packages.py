@@ -70,6 +70,18 @@ def test_a_package_has_the_numbers_that_words_stand_for() -> None:
     assert "typedef logic [6:0] q1_t;" in text
 
 
+def test_formats_that_differ_by_load_have_its_number() -> None:
+    program = kept("export-loads")
+    (text,) = map(str, export_texts(program, "systemverilog-package").values())
+    for k, load in enumerate(program.loads):
+        tau2 = load.outputs[1].code
+        assert f"localparam real TAU2_LOW_LOAD{k} = {tau2.range.low!r};" in text
+    assert "localparam real TAU1_LOW = -400.0;" in text
+    assert text.count("TAU1_LOW") == 1
+    (text,) = map(str, export_texts(program, "systemverilog-package", 0.0).values())
+    assert "_LOAD" not in text
+
+
 USER = """\
 module user {imported}(
     input wire [31:0] tdata, output wire [5:0] y, output wire signed [7:0] z, output wire ok

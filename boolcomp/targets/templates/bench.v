@@ -16,7 +16,7 @@ module @name@_tb;
     wire busy;
     wire done;
 @end
-@if clocks
+@if flows
     reg clock;
     reg enable;
     reg valid_in;
@@ -28,17 +28,8 @@ module @name@_tb;
     end
 @end
 @if stream
-    reg aclk;
     reg aresetn;
-    reg s_axis_tvalid;
-    wire s_axis_tready;
-    wire m_axis_tvalid;
-    reg m_axis_tready;
-    integer seen;
-    initial begin
-        aclk = 1'b0;
-        forever #5 aclk = ~aclk;
-    end
+    wire accepts;
 @end
     @name@ dut (@ports@);
 @if cycles
@@ -89,30 +80,30 @@ module @name@_tb;
         if (seen != @count@) caught = -1;
 @end
 @if stream
-        // stalls at random on both sides; s_axis_tvalid waits for s_axis_tready
+        // stalls at random on both sides; valid_in waits for accepts
         seen = 0;
         place = 0;
         aresetn = 1'b0;
-        s_axis_tvalid = 1'b0;
-        m_axis_tready = 1'b0;
-        repeat (2) @(negedge aclk);
+        valid_in = 1'b0;
+        enable = 1'b0;
+        repeat (2) @(negedge clock);
         repeat (@most@) begin
             aresetn = 1'b1;
-            s_axis_tvalid = place < @count@ && (s_axis_tvalid || $random % 4 != 0);
-            m_axis_tready = $random % 4 != 0;
+            valid_in = place < @count@ && (valid_in || $random % 4 != 0);
+            enable = $random % 4 != 0;
             if (place < @count@) inputs = given[place];
-            #1 if (m_axis_tvalid && m_axis_tready) begin
+            #1 if (valid_out && enable) begin
                 if (seen >= @count@ || outputs !== wanted[seen]) begin
                     caught = caught + 1;
                     differ = seen;
                 end
                 seen = seen + 1;
             end
-            if (s_axis_tvalid && s_axis_tready) begin
+            if (valid_in && accepts) begin
                 place = place + 1;
-                @(posedge aclk) #1 s_axis_tvalid = 1'b0;
+                @(posedge clock) #1 valid_in = 1'b0;
             end
-            @(negedge aclk);
+            @(negedge clock);
         end
         if (seen != @count@) caught = -1;
 @end

@@ -15,13 +15,12 @@ architecture bench of @name@_tb is
     );
     signal inputs : std_logic_vector(@given_high@ downto 0) := (others => '0');
     signal outputs : std_logic_vector(@wanted_high@ downto 0);
-@if clocks
+@if flows
     signal clock, enable, valid_in : std_logic := '0';
     signal valid_out : std_logic;
 @end
 @if stream
-    signal aclk, aresetn, s_axis_tvalid, m_axis_tready : std_logic := '0';
-    signal s_axis_tready, m_axis_tvalid : std_logic;
+    signal aresetn, accepts : std_logic := '0';
 @end
 begin
     dut : entity work.@name@ port map (
@@ -74,23 +73,23 @@ begin
         end if;
 @end
 @if stream
-        -- stalls on both sides; s_axis_tvalid waits for s_axis_tready
+        -- stalls on both sides; valid_in waits for accepts
         for k in 0 to @most@ loop
-            aclk <= '0';
+            clock <= '0';
             wait for 5 ns;
             if k > 1 then
                 aresetn <= '1';
             end if;
             if k > 1 and place < @count@ and k * k mod 7 /= 2 then
                 inputs <= given(place);
-                s_axis_tvalid <= '1';
+                valid_in <= '1';
             end if;
-            m_axis_tready <= '0';
+            enable <= '0';
             if k > 1 and (k mod 3 /= 2 or k mod 40 > 30) and k mod 40 > 8 then
-                m_axis_tready <= '1';
+                enable <= '1';
             end if;
             wait for 1 ns;
-            if m_axis_tvalid = '1' and m_axis_tready = '1' then
+            if valid_out = '1' and enable = '1' then
                 if seen >= @count@ then
                     caught := caught + @count@;
                 elsif outputs /= wanted(seen) then
@@ -99,11 +98,11 @@ begin
                 end if;
                 seen := seen + 1;
             end if;
-            aclk <= '1';
-            if s_axis_tvalid = '1' and s_axis_tready = '1' then
+            clock <= '1';
+            if valid_in = '1' and accepts = '1' then
                 place := place + 1;
                 wait for 1 ns;
-                s_axis_tvalid <= '0';
+                valid_in <= '0';
             end if;
             wait for 4 ns;
         end loop;
