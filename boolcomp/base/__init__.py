@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from boolcomp.base.results import yes as yes
     from boolcomp.base.store import Folder as Folder
     from boolcomp.base.store import find as find
+    from boolcomp.base.store import read_entry as read_entry
+    from boolcomp.base.store import write_entry as write_entry
     from boolcomp.base.workers import ALONE as ALONE
     from boolcomp.base.workers import TWO as TWO
     from boolcomp.base.workers import SharedValue as SharedValue
@@ -69,7 +71,7 @@ else:
             "pages": "page_text",
             "processes": "Ended Limits Processes Worker WorkerLostError run_program",
             "results": "ResultColumn Results pivoted yes",
-            "store": "Folder find",
+            "store": "Folder find read_entry write_entry",
             "workers": "ALONE SharedValue TWO executor",
         },
     )

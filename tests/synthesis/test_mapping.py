@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from synthesis.networks import adder, looked_up, random_network
 
-from boolcomp.base import DataError, UsageError
+from boolcomp.base import DataError, UsageError, read_entry, write_entry
 from boolcomp.logic import Network, Node, find, in_lut3, lutmapping, mapped, parse_luts
 
 needs_abc = pytest.mark.skipif(find() is None, reason="ABC is not installed")
@@ -107,7 +107,7 @@ def test_a_damaged_or_forged_mapping_is_not_used_but_made_anew(
 ) -> None:
     right = mapped(ADDER, 6)
     whole = kept.read_bytes()
-    good = json.loads((lutmapping.read_entry(kept) or b"").decode())
+    good = json.loads((read_entry(kept) or b"").decode())
     lut, operands = good["nodes"][-1]
     mask = (1 << max(8, 1 << len(operands))) - 1
     contents = [b"", b"[]", b"{}", b"\xff", json.dumps(good).encode()[:-5]]
@@ -129,7 +129,7 @@ def test_a_damaged_or_forged_mapping_is_not_used_but_made_anew(
 
     monkeypatch.setattr(lutmapping, "_mapped", again)
     for content in contents:
-        lutmapping.write_entry(kept, content)
+        write_entry(kept, content)
         assert mapped(ADDER, 6) == right
     assert len(made) == len(contents)
     for damaged in (whole[:-9], whole[1:], b"", whole.replace(b"ABC", b"abc")):
