@@ -11,7 +11,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted(one for one in DOCS.rglob("*.md") if DOCS / "contributing" not in one.parents),
 ]
-# Comments before a block: `<!-- setup` holds commands that readers do not see, `<!-- needs: ` tools.
+# Comments before a block: `<!-- setup` holds commands that readers do not see, `<!-- needs:` tools.
 BLOCK = re.compile(
     r"(?:^<!-- setup\n(?P<setup>(?:\$ [^\n]*\n)+)-->\n+)?"
     r"(?:^<!-- needs: (?P<needs>[^\n]*) -->\n+)?"

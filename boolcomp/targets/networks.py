@@ -1,4 +1,4 @@
-"""Netlists of a program (AIGER, BLIF) and its two-level logic (PLA).
+"""Netlists of a program (AIGER, BLIF), its two-level logic (PLA), and a proof by SymbiYosys.
 
 A program of few input bits becomes one PLA of all outputs. A larger program of paper mode becomes
 one PLA per term, without the arithmetic of sums. Covers are irredundant but not minimum; `boolcomp
@@ -22,9 +22,11 @@ from boolcomp.targets.target import (
     code_notes,
     comment,
     design_of,
+    fill,
     frame_of,
     header,
     input_notes,
+    separated,
 )
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Dense
@@ -72,6 +74,42 @@ def export_blif(program: Program, load: float | None, options: ExportOptions) ->
     head = "".join(f"# {line}\n" for line in (*notes, *comments))
     text = render_logic(logic, netlist.name, netlist.inputs, netlist.outputs)
     return {f"{netlist.name}.blif": head + text}
+
+
+def export_sby(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a task for SymbiYosys: the exported Verilog against the network.
+
+    The expected words of a pipeline are those of inputs as many clocks before as it has stages.
+    """
+    design, stages = design_of(program, load), options.pipeline
+    frame, (netlist, _) = frame_of(design, VERILOG), netlist_of(program, load)
+    blif = render_logic(netlist.network, "boolcomp__reference", netlist.inputs, netlist.outputs)
+    ports, made, delays, bits, same = [], [], [], [], []
+    for pin in (*frame.inputs, *frame.outputs):
+        given, high = pin in frame.inputs, pin.port.bits - 1
+        word = ("" if given and not stages else "late__" if given else "ref__") + pin.name
+        places = [f"[{k}]" if high else "" for k in reversed(range(pin.port.bits))]
+        bits += [f".\\{bit} ({word}{k})" for bit, k in zip(pin.bits, places, strict=True)]
+        if given:
+            ports.append(f"input [{high}:0] {pin.name}")
+        else:
+            made.append(f"wire [{high}:0] {pin.name}, {word};")
+            same.append(f"{pin.name} == {word}")
+        if given and stages:
+            total = stages * pin.port.bits
+            delays += [
+                f"reg [{total - 1}:0] delay__{pin.name};",
+                f"always @(posedge clock) delay__{pin.name} <= {{delay__{pin.name}, {pin.name}}};",
+                f"wire [{high}:0] {word} = delay__{pin.name}[{total - 1}:{total - 1 - high}];",
+            ]
+    wires = [f".{pin.name}({pin.name})" for pin in (*frame.inputs, *frame.outputs)]
+    text = fill(
+        "check.sby", name=frame.module, program=comment(program.name), stages=stages,
+        frames=stages + 1, last=stages - 1, ports=separated(ports, ","), made=made, delays=delays,
+        wires=separated(wires, ","), bits=separated(bits, ","), same=" && ".join(same),
+        blif=blif.splitlines(),
+    )  # fmt: skip
+    return {f"{frame.module}.sby": text}
 
 
 MOST_INPUTS = 16  # of a PLA

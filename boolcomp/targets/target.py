@@ -172,6 +172,7 @@ WRITERS = {
     "aiger": Target("networks:export_aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("networks:export_aiger_ascii", ".aag", "AIGER as text"),
     "pla": Target("networks:export_pla", ".pla", "PLA"),
+    "symbiyosys": Target("networks:export_sby", ".sby", "a task of SymbiYosys", pipelined=True),
     "c": Target("c:export_c", ".c", "C99", ("words",)),
     "c-header": Target("c:export_c_header", ".h", "C99 in one header", ("words",)),
     "c-sliced": Target("c:export_c_sliced", ".c", "bit-sliced C99"),
@@ -700,6 +701,11 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     a_file = output.suffix == ending or is_file(output) or is_stream(output)
     if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)
+        if ending == ".sby":  # its Verilog is in the same folder, under its name
+            files = {
+                name: str(text).replace(name.replace(".sby", ".v"), f"{output.stem}.v")
+                for name, text in files.items()
+            }
     elif output.suffix == ending and not is_stream(output):
         # The path of the first file with this ending; the others keep their names.
         places = {name: output.parent / name for name in files}

@@ -9,7 +9,7 @@ import pytest
 from conftest import Run
 from targets.exported import arm, tiny
 
-from boolcomp.base import store
+from boolcomp.base import write_entry
 from boolcomp.base.errors import DataError
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import (
@@ -122,7 +122,7 @@ def test_counts_are_kept_for_the_same_text_options_and_tools(
     assert len(calls) == 1
     (path,) = (tmp_path / "boolcomp" / "area").iterdir()
     whole = path.read_bytes()
-    store.write_entry(path, whole[-20:])
+    write_entry(path, whole[-20:])
     for content in (whole[:-1], b"", path.read_bytes(), whole.replace(b"100.5", b"200.5")):
         path.write_bytes(content)
         assert area(source, family).cells.luts == len(calls)
