@@ -375,7 +375,8 @@ def schedules(bench: Bench) -> None:
     bench.run("schedule simulate machado-2r --method boolean --bits 4 -o chart")
     if wholly(bench):
         for name in ("newton-euler", "semi-customised", "customised", "regrouped",
-                     "lagrangian-rows", "zeng-19", "symbolic", "symbolic-forward"):  # fmt: skip
+                     "lagrangian-rows", "zeng-19", "symbolic", "symbolic-forward", "wrench",
+                     "recursive-forward"):  # fmt: skip
             bench.run(f"schedule simulate puma560 --method {name} --points 4")
         bench.run("schedule chart machado-2r -o all --json")
         bench.run("schedule run machado-2r --method customised --processors 2 --samples 2000")

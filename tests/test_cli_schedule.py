@@ -31,7 +31,7 @@ def test_an_assignment_of_ones_own(run: Run) -> None:
 @pytest.mark.parametrize(
     ("paper", "count", "wrong"),
     [
-        ("zomaya", 79, []),
+        ("zomaya", 81, []),
         (
             "zalzala",
             143,

@@ -417,7 +417,6 @@ TABLE_8A = (
     ("0.0", "0.096", "0.096", "0.0"), *(("0.25",) * 4,) * 5, ("0.224", "0.064", "0.0", "0.0"),
 )  # fmt: skip
 TABLE_8B = (*(("0.144",) * 4,) * 5, ("0.144", "0.0", "0.0", "0.0"))
-T414_US = (10.0, 11.5)  # a multiplication and an addition in software
 # Results that the jobs of phase 1 read, and those that phase 2 reads (on T0).
 READS: Mapping[str, str] = {
     "J1": "J1 J9", "J2": "J1 J2 J9", "J3": "J1 J2 J3 J9", "J4": "J3 J4 J10", "J5": "J1 J9",
@@ -492,8 +491,10 @@ def _measured() -> Iterator[Finding]:
         row("stage 7, T1 (ms)", "0.064", factor * ms(PHASE_1["J6"]) + sent[0], "job 6 and words"),
     ))  # fmt: skip
     yield from at("Table 8b", [row("all stages (ms)", "0.144", turn, note)])
+    costs = load_machine("t414").costs
+    slow = costs.multiplication, costs.addition
     whole, words = totals(), (LINKS + 1) * sent[0] + (LINKS - 1) * sent[1]
-    software = ms(whole, T414_US)
+    software = ms(whole, slow)
     measured, clock = 2.46, float(TABLE_8A[1][0])
     yield from at("Table 9", (
         row("T800, practical (ms)", "2.46", ms(whole) + words,
@@ -507,12 +508,12 @@ def _measured() -> Iterator[Finding]:
                 "a misprint of 0.26: table 8a's longest stage is 0.25 ms, and the T414's 1.09 "
                 "follows from it; 47 multiplications alone take 0.026"),
         Finding("T414, theoretical (ms)", "7.72",
-                sum(round(x, 2) for x in (whole[0] * T414_US[0] / 1e3, whole[1] * T414_US[1] / 1e3,
+                sum(round(x, 2) for x in (whole[0] * slow[0] / 1e3, whole[1] * slow[1] / 1e3,
                                           (LINKS + 1) * sent[0], (LINKS - 1) * sent[1])),
                 "count", "10 and 11.5 µs a multiplication and an addition; rounded as in (60)"),
         row("T414, practical (ms)", "8.96", software + words + measured - ms(whole) - words,
             "predicted: its theoretical time and what the T800 takes beyond its own"),
-        row("T414, pipelined (ms)", "1.09", clock - ms(third) + ms(third, T414_US),
+        row("T414, pipelined (ms)", "1.09", clock - ms(third) + ms(third, slow),
             "predicted: table 8a's longest stage, with 47/36 operations in software"),
     ))  # fmt: skip
 

@@ -488,3 +488,17 @@ def test_every_form_of_a_function_adds_up_to_it(crane: Problem, form: Any) -> No
         (terms,) = split(problem, form).outputs
         found = evaluate_terms(terms, problem.columns(arrays))
         assert found == pytest.approx(problem.reference(*arrays)[:, 0], abs=1e-12)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("of", ["reactions", "inverse-dynamics:wrench=20,5"])
+@pytest.mark.parametrize("mode", ["compact", "paper"])
+def test_reactions_and_a_wrench_compile_with_errors_as_demanded(of: str, mode: str) -> None:
+    problem = robot_problem(ARM, of)
+    states = problem.draw(20_000, 5)
+    more: Any = {"effort": 0, "rms_error": 0.6} if mode == "compact" else {}
+    made = bc.compile(ARM, bits=4, mode=mode, of=of, processes=1, **more)
+    steps = np.array([one.code.step for one in made.loads[0].outputs])
+    errors = (made(*states) - problem.reference(*states)) / steps
+    assert np.sqrt((errors**2).mean(axis=0)).max() < 0.62
+    assert (np.abs(errors).max(axis=0) <= [x.bound for x in made.loads[0].outputs] / steps).all()
