@@ -249,13 +249,17 @@ def source_of(
     level: str,
     stages: int,
     luts: int,
+    *,
     goal: ClockGoal | None = None,
+    device: str = "",
 ) -> VerilogSource:
     """Return a program's Verilog at a level: gates, luts (mapped by boolcomp) or words."""
     design = design_of(program, load)
     options = ExportOptions(
         "words" if level == "words" else "gates", stages, luts=luts if level == "luts" else 0
     )
+    if level == "words" and device in DELAYS:
+        options = replace(options, device=device)
     if goal:
         options = replace(options, clock=goal.clock, device=goal.device, margin=goal.margin)
     files = export_texts(program, "verilog", load, options)
@@ -483,7 +487,9 @@ def areas(
             step(f"{family.name}, {level}: writing Verilog")
             if goal and close:
                 goal, _ = closed(program, load, level, goal, dsp=dsp, step=step)
-            source = source_of(program, load, level, stages, family.luts, goal)
+            source = source_of(
+                program, load, level, stages, family.luts, goal=goal, device=family.name
+            )
             found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
             if found[-1].note.startswith("nextpnr"):
                 skipped.append(f"{family.name}, {level}: {found[-1].note}")
@@ -510,7 +516,7 @@ def closed(
     family = device(goal.device)
     if not family.router:
         raise UsageError(f"there is no place-and-route tool for {family.name}", "leave out --close")
-    source = source_of(program, load, level, 0, family.luts, goal)
+    source = source_of(program, load, level, 0, family.luts, goal=goal)
     parts = [source.text, *family.part, f"{goal.clock:g}", str(dsp)]
     name = f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}.json"
     place = own_place("clocks")
@@ -546,7 +552,7 @@ def _corrected(
     while True:
         new = replace(goal, margin=margin)
         try:
-            found = source_of(program, load, level, 0, device(goal.device).luts, new)
+            found = source_of(program, load, level, 0, device(goal.device).luts, goal=new)
         except UsageError:  # no more stages, or a stage is too long
             return goal, replace(source, text="")
         if _logic(found) != _logic(source) if slower else found.stages < source.stages:

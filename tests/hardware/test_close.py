@@ -61,7 +61,7 @@ def test_a_plan_that_misses_its_clock_gets_more_stages_and_is_stored(
     run: Run, router: Callable[..., Router]
 ) -> None:
     first = closed(run, "90MHz")
-    used = router(lambda stages: 90.0 * stages / (first["stages"] + 0.5))
+    used = router(lambda stages: 90.0 * stages / (first["stages"] + 1))
     found = closed(run, "90MHz", "--close")
     assert used.seen == [first["stages"], found["stages"]]
     assert found["stages"] > first["stages"]
@@ -94,10 +94,10 @@ def test_the_fastest_of_two_plans_is_taken_if_none_reaches_the_clock(
     run: Run, router: Callable[..., Router]
 ) -> None:
     first = closed(run, "90MHz")
-    used = router(lambda stages: 70.0 + stages)
+    used = router(lambda stages: 50.0 + stages)
     found = closed(run, "90MHz", "--close")
     assert found["stages"] > first["stages"]
-    assert found["fmax_mhz"] == 70 + found["stages"]
+    assert found["fmax_mhz"] == 50 + found["stages"]
     assert len(used.seen) == 2
 
 
