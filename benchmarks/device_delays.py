@@ -19,6 +19,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,7 +33,7 @@ from boolcomp.logic.lutmapping import mapped
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import VerilogSource, device, framed, source_of
 from boolcomp.targets import delays
-from boolcomp.targets.delays import DELAYS, USUAL_SIZE
+from boolcomp.targets.delays import DELAYS
 from boolcomp.targets.hdl import VerilogPrinter
 from boolcomp.targets.rtl import gates_of
 from boolcomp.targets.stages import Readers, StagePlan
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 FITTED = {"machado-2r": (2, 4, 8, 12), "elbow-3r": (4, 8, 16), "puma560": (8, 16)}
 HELD_OUT = {"planar-3r": (2, 4, 8), "scara": (4, 8, 16)}
 LARGE = "up5k", "puma560"  # does not fit
+SMALL = 200  # cells: its wires are short
 SUMS = (8, 16, 24, 32, 48)  # bits
 SUM = """
 module sum(input clock, enable, valid_in, input [{high}:0] a, b, output reg valid_out,
@@ -57,7 +59,8 @@ module sum(input clock, enable, valid_in, input [{high}:0] a, b, output reg vali
 endmodule
 """
 CARRIES, ENTRIES, PINS = ("COUT", "FCO"), ("CIN", "FCI"), ("I0", "I1", "I2", "I3")
-GROWTHS = np.arange(0, 0.31, 0.01)  # of wires, when a design doubles
+GROWTHS = np.arange(0, 0.51, 0.01).tolist()  # of wires: when a design doubles, without carries
+SCALE = 10_000
 
 
 class TimedPath(NamedTuple):
@@ -166,21 +169,22 @@ def fitted(before: Delays, designs: Sequence[Placed]) -> Delays:
         total = sum(one.delays.get(kind, 0) for one in paths)
         return round(total / max(1, sum(one.counts.get(by, 0) for one in paths)))
 
-    hops = np.array([[one.counts.get("route", 0), 1] for one in paths])
-    wires = np.array([one.delays.get("route", 0) for one in paths])
-    sizes = np.log2([one.cells / USUAL_SIZE for one in designs])
-    best = (np.inf, np.zeros(2), 0.0)
-    for growth in GROWTHS:
-        grown = hops * np.maximum(0.5, 1 + growth * sizes)[:, None]
-        found = np.linalg.lstsq(grown / wires[:, None], np.ones(len(wires)), rcond=None)[0]
-        error = float(np.sum((grown @ found / wires - 1) ** 2))
-        best = min(best, (error, found, float(growth)), key=lambda one: one[0])
+    wired = [one for one in designs if one.cells > SMALL]
+    wires = np.array([one.path.delays["route"] for one in wired])
+    best = (np.inf, np.zeros(2), before)
+    for growth, tangle in product(GROWTHS, GROWTHS):
+        trial = replace(before, route=SCALE, growth=round(growth, 2), tangle=round(tangle, 2))
+        scales = [trial.sized(one.cells, tables=bool(one.levels)).route / SCALE for one in wired]
+        hops = np.array([[one.path.counts["route"], 1] for one in wired]) * np.c_[scales]
+        found = np.linalg.lstsq(hops / wires[:, None], np.ones(len(wires)), rcond=None)[0]
+        error = float(np.sum((hops @ found / wires - 1) ** 2))
+        best = min(best, (error, found, trial), key=lambda one: one[0])
     route, detour = (round(x) for x in best[1])
     return replace(
-        before, register=round(mean(one.delays["register"] for one in paths)),
+        best[2], register=round(mean(one.delays["register"] for one in paths)),
         lut=average("lut", "lut"), carry_in=average("carry_in", "carry_in"),
         carry=average("carry", "carry"), carry_out=average("carry_out", "carry_in"), route=route,
-        detour=detour, growth=round(best[2], 2),
+        detour=detour,
     )  # fmt: skip
 
 
@@ -188,7 +192,8 @@ def errors(known: Delays, designs: Sequence[Placed]) -> list[list[str]]:
     """Return a row for every design: its period in ps, and the errors of both predictions."""
     rows = []
     for one in designs:
-        at, counts, period = known.sized(one.cells), one.path.counts, one.path.period
+        at = known.sized(one.cells, tables=bool(one.levels))
+        counts, period = one.path.counts, one.path.period
         parts = {"lut": "lut", "route": "route", "carry": "carry", "carry_in": "carry_in",
                  "carry_out": "carry_in"}  # fmt: skip
         own = at.overhead + sum(getattr(at, x) * counts.get(by, 0) for x, by in parts.items())
@@ -203,7 +208,7 @@ def written(name: str, row: Delays) -> None:
     path = Path(delays.__file__)
     numbers = ", ".join(str(x) for x in (
         row.inputs, row.register, row.lut, row.carry_in, row.carry, row.carry_out, row.route,
-        row.detour, row.growth,
+        row.detour, row.growth, row.tangle,
     ))  # fmt: skip
     line = f'    "{name}": Delays("{row.about}", {numbers}),'
     path.write_text(re.sub(rf'(?m)^    "{name}": Delays\(.*\),$', line, path.read_text()))

@@ -43,10 +43,11 @@ class ClockGoal:
     def plan(self, readers: Readers, cells: int, levels: int = 1) -> tuple[StagePlan, float]:
         """Return the least number of stages for the clock, and the estimated clock in MHz.
 
-        Delays of readers are in parts of the delay of a look-up table: `levels` of them are one.
-        `cells` is the size of the design. Raise a UsageError if the clock cannot be reached.
+        Delays of readers are in parts of the delay of a look-up table: `levels` of them are one; 1
+        is for designs of look-up tables only. `cells` is the size of the design. Raise a UsageError
+        if the clock cannot be reached.
         """
-        delays = delays_of(self.device, cells)
+        delays = delays_of(self.device, cells, tables=levels == 1)
 
         def clock(longest: int) -> float:
             return 1e6 / (delays.overhead + longest * delays.level / levels)

@@ -19,10 +19,11 @@ USUAL_SIZE = 1000  # cells of a design for which the wires of the table hold
 class Delays:
     """Delays of a device in ps.
 
-    `register` is from the clock to an output, with the set-up of the next register. `route` is the
-    wire from cell to cell, `detour` the excess of the longest wires of a path; both grow by
-    `growth` when a design doubles. `carry_in` is from an operand to a carry chain, `carry` from bit
-    to bit, `carry_out` from the chain to a bit of the sum.
+    `register` is from the clock to an output, with the set-up of the next register. `carry_in` is
+    from an operand to a carry chain, `carry` from bit to bit, `carry_out` from the chain to a bit
+    of the sum. `route` is the wire from cell to cell, `detour` the excess of the longest wires of a
+    path. Both grow by `growth` when a design doubles, and by `tangle` in designs of look-up tables
+    only.
     """
 
     about: str
@@ -35,6 +36,7 @@ class Delays:
     route: int
     detour: int
     growth: float
+    tangle: float
     fitted: bool = True
 
     @property
@@ -56,22 +58,23 @@ class Delays:
         """Return the delay of the sum of two words by a carry chain, and of the wire to it."""
         return self.route + self.carry_in + max(0, bits - 2) * self.carry + self.carry_out
 
-    def sized(self, cells: int) -> Delays:
+    def sized(self, cells: int, *, tables: bool = False) -> Delays:
         """Return the delays in a design of about `cells` look-up tables and carry cells."""
         scale = max(0.5, 1 + self.growth * log2(max(1, cells) / USUAL_SIZE))
+        scale *= 1 + self.tangle * tables
         return replace(self, route=round(self.route * scale), detour=round(self.detour * scale))
 
 
-DELAYS = {  # register, look-up table, carry: in, next, out; wires: route, detour, growth
-    "ice40": Delays("Lattice iCE40 HX8K", 4, 540, 404, 255, 149, 587, 720, 900, 0.0),
-    "up5k": Delays("Lattice iCE40 UP5K", 4, 1390, 1232, 675, 277, 1900, 1500, 2000, 0.0),
-    "ecp5": Delays("Lattice ECP5-25F, speed grade 6", 4, 655, 237, 447, 36, 443, 800, 900, 0.0),
+DELAYS = {  # register, look-up table, carry: in, next, out; wires: route, detour, growth, tangle
+    "ice40": Delays("Lattice iCE40 HX8K", 4, 540, 403, 251, 139, 577, 604, 740, 0.04, 0.35),
+    "up5k": Delays("Lattice iCE40 UP5K", 4, 1390, 1232, 675, 277, 1900, 1200, 1500, 0.04, 0.3),
+    "ecp5": Delays("Lattice ECP5, speed grade 6", 4, 655, 237, 447, 36, 443, 660, 800, 0.04, 0.3),
     # Cells: Project X-Ray's database of Artix-7 (CLBLL_L.sdf, slow corner). Wires: assumed.
-    "xilinx7": Delays("AMD Artix-7", 6, 400, 124, 650, 29, 313, 650, 600, 0.05, fitted=False),
+    "xilinx7": Delays("AMD Artix-7", 6, 400, 124, 650, 29, 313, 550, 600, 0.04, 0.3, fitted=False),
 }  # fmt: skip
 
 
-def delays_of(device: str, cells: int = USUAL_SIZE) -> Delays:
-    """Return the delays of a device in a design of about `cells` cells."""
+def delays_of(device: str, cells: int = USUAL_SIZE, *, tables: bool = False) -> Delays:
+    """Return the delays of a device in a design of about `cells` cells, all of them `tables`."""
     require_name("device", device, DELAYS)
-    return DELAYS[device].sized(cells)
+    return DELAYS[device].sized(cells, tables=tables)
