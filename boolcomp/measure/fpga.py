@@ -264,12 +264,15 @@ def source_of(
     goal: ClockGoal | None = None,
     *,
     interface: Interface | None = None,
+    device: str = "",
 ) -> VerilogSource:
     """Return a program's Verilog at a level: gates, luts (mapped by boolcomp) or words."""
     options = ExportOptions(
         "words" if level == "words" else "gates", stages, luts=luts if level == "luts" else 0,
         interface=interface,
     )  # fmt: skip
+    if level == "words" and device in DELAYS:
+        options = replace(options, device=device)
     if goal:
         options = replace(options, clock=goal.clock, device=goal.device, margin=goal.margin)
     files = export_texts(program, "verilog", load, options)
@@ -530,7 +533,10 @@ def areas(
                 goal, _ = closed(
                     program, load, level, goal, dsp=dsp, interface=interface, step=step
                 )
-            source = source_of(program, load, level, stages, family.luts, goal, interface=interface)
+            source = source_of(
+                program, load, level, stages, family.luts, goal, interface=interface,
+                device=family.name,
+            )  # fmt: skip
             found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
             if found[-1].note.startswith("nextpnr"):
                 skipped.append(f"{family.name}, {level}: {found[-1].note}")

@@ -16,7 +16,7 @@ from boolcomp.logic.formats import Netlist
 from boolcomp.logic.network import ALL, MUX, TRUE, Builder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 
 # --------------------------------------------------------------------------------------------------
@@ -122,6 +122,20 @@ def read_words(text: str, where: str = "Verilog") -> Described:
     return found
 
 
+def _merged(parts: Sequence[Formula]) -> tuple[Formula, ...]:
+    """Return parts of a concatenation; adjacent bits of one signal are merged."""
+    found: list[Formula] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if isinstance(part, Reference) and isinstance(last, Reference) and (
+            (part.name, part.low) == (last.name, last.low + last.bits)
+        ):  # fmt: skip
+            found[-1] = Reference(last.name, last.low, last.bits + part.bits)
+        else:
+            found.append(part)
+    return tuple(found)
+
+
 class _Reader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
@@ -219,7 +233,7 @@ class _Reader:
     def item(self, word: str) -> None:
         """Parse one item of a module."""
         if word in ("wire", "reg"):
-            self.declared()
+            self.declared(word)
         elif word == "assign":
             name = self.take()
             self.take("=")
@@ -242,7 +256,7 @@ class _Reader:
         else:
             self.fail(f"{shown(word)} does not start a statement")
 
-    def declared(self) -> None:
+    def declared(self, kind: str) -> None:
         signed = self.took("signed")
         low, bits = self.span()
         name = self.take()
@@ -254,7 +268,9 @@ class _Reader:
             self.signed |= {name} if signed else set()
             self.found.claims |= dict.fromkeys(claims, name)
         if self.took("="):
-            self.make(name, self.expression())
+            formula = self.expression()
+            if kind == "wire":  # else it is the first value of a register
+                self.make(name, formula)
         self.take(";")
 
     def control(self, name: str, wanted: str) -> None:
@@ -470,12 +486,24 @@ class _Reader:
                 formula = Reference(source.name, low, formula.bits)
         elif isinstance(formula, Joined):
             parts = tuple(self.through(part, sources) for part in formula.parts)
-            return Joined(parts, formula.bits)
+            upright = tuple(self.upright(part, sources) for part in parts)
+            return Joined(parts if upright == parts else _merged(upright), formula.bits)
         elif isinstance(formula, VerilogOperation):
             parts = tuple(self.through(part, sources) for part in formula.parts)
             return VerilogOperation(formula.sign, parts, formula.bits)
         elif isinstance(formula, TableCase):
             return TableCase(self.through(formula.key, sources), formula.entries, formula.bits)
+        return formula
+
+    def upright(self, formula: Formula, sources: dict[str, Reference]) -> Formula:
+        """Return the bit itself for the inverse of a signal that is the inverse of a bit."""
+        if isinstance(formula, VerilogOperation) and formula.sign == "~" and formula.bits == 1:
+            (inner,) = formula.parts
+            cuts = self.found.claims.values()  # the cut points of a proof
+            name = inner.name if isinstance(inner, Reference) else ""
+            made = self.found.made.get(name) if name not in cuts else None
+            if isinstance(made, VerilogOperation) and (made.sign, made.bits) == ("~", 1):
+                return self.through(made.parts[0], sources)
         return formula
 
     def time(

@@ -187,7 +187,9 @@ class Polynomials:
         Signals with fewer bits must not overflow.
         """
         if isinstance(formula, VerilogOperation) and formula.sign == "+":
-            (a, most_a), (b, most_b) = (self.number(part, room) for part in formula.parts)
+            (a, most_a), (b, most_b) = (self.number(part, room) for part in _lower(formula))
+            if most_a + most_b >> formula.bits and formula.bits < room:
+                raise NoPolynomialError
             return added((a, 1), (b, 1)), most_a + most_b
         if isinstance(formula, Reference) and self.whole(formula):
             inner = room if formula.bits >= room else NEVER
@@ -259,6 +261,16 @@ class Polynomials:
             raise NoPolynomialError
         weights = [(bit, 1 << k) for k, bit in enumerate(bits[:-1])]
         return added(*weights, (bits[-1], -(1 << len(bits) - 1)))
+
+
+def _lower(formula: VerilogOperation) -> tuple[Formula, ...]:
+    """Return the words of a sum, without a highest bit that both have: it vanishes from the sum."""
+    a, b = formula.parts
+    if isinstance(a, Joined) and isinstance(b, Joined) and a.parts[-1] == b.parts[-1]:
+        bits = formula.bits - a.parts[-1].bits
+        if a.parts[-1].bits == 1:
+            return Joined(a.parts[:-1], bits), Joined(b.parts[:-1], bits)
+    return formula.parts
 
 
 def _upright(formula: Formula) -> tuple[Reference | None, bool]:

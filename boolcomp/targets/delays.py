@@ -40,6 +40,11 @@ class Delays:
     fitted: bool = True
 
     @property
+    def tailed(self) -> bool:
+        """Whether a look-up table is between the last carry of a chain and a register: iCE40."""
+        return "iCE40" in self.about
+
+    @property
     def level(self) -> int:
         """The delay of a look-up table and of the wire to it."""
         return self.route + self.lut

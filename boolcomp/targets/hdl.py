@@ -18,7 +18,9 @@ from boolcomp.logic.lutmapping import mapped
 from boolcomp.logic.network import entries
 from boolcomp.targets.benches import bench, cocotb_test
 from boolcomp.targets.clock import TimedFiles, Timing
+from boolcomp.targets.delays import delays_of
 from boolcomp.targets.rtl import (
+    USUAL,
     BitwiseXor,
     Fixed,
     Flipped,
@@ -410,7 +412,16 @@ class VerilogPrinter(Printer):
         return f"{way}put wire {self.span(0, bits)}{name}"
 
     def declared(self) -> Iterator[str]:
-        return (f"reg {self.span(x.low, x.bits)}{x.name};" for x in self.module.registers)
+        """Yield registers. Yosys moves one before a table behind it, if it has no first value."""
+        indices = {
+            wire.name
+            for signal in self.module.signals
+            if isinstance(signal.operation, TableLookup)
+            for wire in wires_of(signal.operation.index)
+        }
+        for x in self.module.registers:
+            first = f" = {self.literal(0, x.bits)}" if x.name in indices else ""
+            yield f"reg {self.span(x.low, x.bits)}{x.name}{first};"
 
     def begun(self, signal: Signal) -> str:
         """Return the begin of a definition; an assignment cannot have an attribute."""
@@ -438,6 +449,8 @@ class VerilogPrinter(Printer):
     def addend(self, addend: SignalAddend, bits: int) -> str:
         """Return an addend with zeros on both sides."""
         sides = bits - width(addend.word) - addend.column, addend.column
+        if not addend.flips:
+            return self.value(joined([Fixed(0, sides[1]), *addend.word, Fixed(0, sides[0])]))
         zeros = [[self.literal(0, count)] if count else [] for count in sides]
         texts = [*zeros[0], self.flipped(addend.word, addend.flips), *zeros[1]]
         if len(texts) > 1:
@@ -547,7 +560,8 @@ def _export(
     notes: tuple[str, ...] = ()
     luts = 0
     if options.level == "words":
-        module = words_of(program, load, design, printer.reserved, count, goal)
+        delays = delays_of(options.device) if options.device else USUAL
+        module = words_of(program, load, design, printer.reserved, count, goal=goal, delays=delays)
     else:
         logic, notes = mapping_of(design, options)
         module = gates_of(design, printer.reserved, count, logic, goal)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from boolcomp.base.errors import UsageError
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.problem.word_codes import Step
+from boolcomp.targets.delays import delays_of
 from boolcomp.targets.stages import Readers, StagePlan
 from boolcomp.targets.target import (
     CONTROLS,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
     from boolcomp.targets.clock import ClockGoal
+    from boolcomp.targets.delays import Delays
     from boolcomp.targets.target import Design, Frame
     from boolcomp.words.graph import (
         Angles,
@@ -300,12 +302,14 @@ class RtlModule:
         return (f"{size}: {late}", moves) if stages else ()
 
 
-def renamed(part: Any, at: Callable[[Wires], Wires]) -> Any:
+def renamed(part: Any, at: Callable[[Wires], tuple[Wires, ...]]) -> Any:
     """Return an operation, or a part of one, with its wires mapped by `at`."""
     if isinstance(part, Wires):
-        return at(part)
+        (wire,) = at(part)
+        return wire
     if isinstance(part, tuple):
-        return tuple(renamed(one, at) for one in part)
+        each = (at(one) if isinstance(one, Wires) else (renamed(one, at),) for one in part)
+        return tuple(one for found in each for one in found)
     if isinstance(part, SignalAddend | Operation):
         before = {name: getattr(part, name) for name in part.__slots__}
         after = {name: renamed(one, at) for name, one in before.items()}
@@ -317,33 +321,35 @@ def reads(operation: Operation) -> list[Wires]:
     """Return all operands of an operation."""
     found: list[Wires] = []
 
-    def note(wire: Wires) -> Wires:
+    def note(wire: Wires) -> tuple[Wires]:
         found.append(wire)
-        return wire
+        return (wire,)
 
     renamed(operation, note)
     return found
 
 
 # --------------------------------------------------------------------------------------------------
-# The table of signals: equal operations share a signal. Each has an estimated arrival time, in
-# tenths of the delay of a LUT4 with its wires, as on small FPGAs.
+# The table of signals: equal operations share a signal. Each has an estimated arrival time in ps.
 # --------------------------------------------------------------------------------------------------
 
-LEVEL = 10  # of a LUT4
-CARRY = 1  # of a bit of a carry chain
-DELAY_WEIGHTS = (2, 30)  # candidates for modules in stages; others have the first
+USUAL = replace(delays_of("ice40"), about="tables of four inputs")  # where no device is named
+DELAY_WEIGHTS = (2, 30, 300)  # candidates for modules in stages; others have the first
 
 
 class Books:
     """The signals so far, in order.
 
-    Addends of sums are paired by their cost (see `in_parts`): `delay_weight` is the cost of a tenth
-    of a level of delay, in hundredths of a full adder.
+    Addends of sums are paired by their cost (see `in_parts`): `delay_weight` is the cost of 100 ps
+    in hundredths of a full adder. With `rows` a row of partial products is a signal, such that a
+    register may follow it.
     """
 
-    def __init__(self, names: Names, delay_weight: int = DELAY_WEIGHTS[0]) -> None:
-        self.names, self.delay_weight = names, delay_weight
+    def __init__(
+        self, names: Names, delays: Delays = USUAL, delay_weight: int = DELAY_WEIGHTS[0], *,
+        rows: bool = False,
+    ) -> None:  # fmt: skip
+        self.names, self.delays, self.delay_weight, self.rows = names, delays, delay_weight, rows
         self.signals: list[Signal] = []
         self.known: dict[tuple[Operation, int], int] = {}
         self.times: dict[str, int] = {}
@@ -362,7 +368,7 @@ class Books:
         made = Signal(self.names.new(name, "w"), low, bits, operation, about, kept)
         self.signals.append(made)
         start = max((self.times.get(one.name, 0) for one in reads(operation)), default=0)
-        self.times[made.name] = start + delay(operation)
+        self.times[made.name] = start + delay(operation, self.delays)
         return (Wires(made.name, low, bits),)
 
     def bit(self, name: str, operation: Operation) -> Wires:
@@ -374,20 +380,23 @@ class Books:
         return max((self.times.get(one.name, 0) for one in wires_of(word)), default=0)
 
 
-def delay(operation: Operation) -> int:
-    """Return the estimated delay of an operation; that of all gates is 1."""
-    if isinstance(operation, Gate):
-        return 1
+def delay(operation: Operation, delays: Delays = USUAL) -> int:
+    """Return the estimated delay of an operation in ps, with the wires to it."""
+    level, inputs = delays.level, delays.inputs
     if isinstance(operation, SignalSum):
-        flips = any(len(addend.flips) > 1 for addend in operation.addends)
-        chain = operation.bits * CARRY
-        return LEVEL * (_saved(len(operation.addends) + (operation.constant != 0)) + flips) + chain
+        ones = [width(x.word) == 1 for x in operation.addends]
+        words = len(ones) - (any(ones) and len(ones) > 2)  # an addend of one bit is a carry
+        flips = any(addend.flips for addend in operation.addends)
+        levels = _saved(words + (operation.constant > 1)) - 1 + flips
+        return level * levels + delays.sum(operation.bits)
     if isinstance(operation, OddProduct):
-        rows = min(width(operation.a), width(operation.b))
-        return LEVEL * (1 + _saved(rows)) + CARRY * (width(operation.a) + width(operation.b))
+        a, b = width(operation.a), width(operation.b)
+        return level * _saved(min(a, b)) + delays.sum(a + b)
     if isinstance(operation, TableLookup):
-        return LEVEL * max(1, -(-2 * (width(operation.index) - 2) // 3))
-    return LEVEL if not isinstance(operation, Flipped) or operation.flips else 0
+        return level * max(1, 1 + -(-2 * (width(operation.index) - inputs) // 3))
+    if isinstance(operation, Test):
+        return level * max(1, -(-(width(operation.word) - 1) // (inputs - 1)))
+    return level if not isinstance(operation, Flipped) or operation.flips else 0
 
 
 def _saved(count: int) -> int:
@@ -557,7 +566,7 @@ def summed(
         odd += [wire for word in words[1:] for wire in wires_of(word)]
         first = words[0] if not total else inverse(words[0])
         return joined([below, *books.signal(name, 1, Flipped(first, tuple(odd)), about, low)])
-    kept = in_parts(books, name, kept, bits)
+    kept, total = in_parts(books, name, kept, bits, total)
     made = books.signal(name, bits, SignalSum(tuple(kept), total, bits), about, low)
     return joined([below, *made])
 
@@ -583,36 +592,118 @@ def _settled(addend: SignalAddend, bits: int) -> tuple[int, list[SignalAddend]]:
     return known, [SignalAddend(word, column)]
 
 
-def in_parts(
-    books: Books,
-    name: str,
-    addends: list[SignalAddend],
-    bits: int,
-    limit: int = 2,
-) -> list[SignalAddend]:
-    """Add pairs of addends until `limit` are left; no part of a sum wraps before the sum.
+class Term(NamedTuple):
+    """A word that waits to be added: an addend, or the sum of `parts`.
 
-    The next pair is the one that costs least in full adders and delay.
+    Its bits are in columns from `column` to below `top`, its largest value is `reach` there.
+    `cells` are the full adders in it; `time` is when it arrives.
     """
-    waiting = list(addends)
-    while len(waiting) > limit:
-        best = min(combinations(waiting, 2), key=lambda x: _price(books, x, bits))
-        for one in best:
-            waiting.remove(one)
-        low = min(addend.column for addend in best)
-        reach = sum(((1 << width(one.word)) - 1) << (one.column - low) for one in best)
-        size = min(reach.bit_length(), bits - low)
-        pair = tuple(replace(addend, column=addend.column - low) for addend in best)
-        part = books.signal(f"{name} part", size, SignalSum(pair, 0, size), kept=True)
-        waiting.append(SignalAddend(part, low))
+
+    column: int
+    top: int
+    reach: int
+    cells: int
+    time: int
+    addend: SignalAddend | None = None
+    parts: tuple[Term, ...] = ()
+
+
+def in_parts(
+    books: Books, name: str, addends: list[SignalAddend], bits: int, total: int = 0
+) -> tuple[list[SignalAddend], int]:
+    """Add addends in pairs until two are left; return them and the rest of a constant.
+
+    The low bits of the constant are an addend of a pair. Its high bits are the zeros above one of
+    the last addends. The lowest bit is the carry into the last adder.
+    """
+    terms = [_term(books, addend) for addend in addends]
+    ones = total & 1 if len(addends) > 1 else 0
+    total -= ones
+    found: list[tuple[int, int, list[Term], int, list[int]]] = []
+    for low in dict.fromkeys(total & ((1 << place) - 1) for place in range(bits + 1)):
+        left = _paired(books, [*terms, *_constant(books, low)], bits)
+        fill = [k for k, one in enumerate(left) if not (total - low) & ((1 << one.top) - 1)]
+        fill = [k for k in fill if _plain(left[k])]
+        if fill or low == total:
+            whole = _added(books, left, bits)
+            price = 10_000 * whole.cells + books.delay_weight * whole.time
+            found.append((price, len(found), left, total - low, fill))
+    _, _, left, high, fill = min(found)
+    made = [_made(books, name, one, bits) for one in left]
+    if high:
+        one, top = made[fill[0]], left[fill[0]].top
+        filled = [*one.word, Fixed(high >> top, bits - top)]
+        made[fill[0]] = replace(one, word=joined(filled))
+    ones += sum(constant(x.word) << x.column for x in made if not wires_of(x.word))
+    return [x for x in made if wires_of(x.word)], ones
+
+
+def _term(books: Books, addend: SignalAddend) -> Term:
+    bits = width(addend.word)
+    reach = (1 << bits) - 1 if wires_of(addend.word) else constant(addend.word)
+    time = books.time((*addend.word, *addend.flips))
+    return Term(addend.column, addend.column + bits, reach, 0, time, addend)
+
+
+def _constant(books: Books, value: int) -> list[Term]:
+    """Return a constant as a term; none for 0."""
+    column = (value & -value).bit_length() - 1
+    word = (Fixed(value >> max(0, column), value.bit_length() - column),)
+    return [_term(books, SignalAddend(word, column))] if value else []
+
+
+def _plain(term: Term) -> bool:
+    """Tell whether a term is a word to which higher bits can be joined."""
+    return term.addend is None or bool(wires_of(term.addend.word) and not term.addend.flips)
+
+
+def _paired(books: Books, terms: list[Term], bits: int) -> list[Term]:
+    """Add pairs until two terms are left; each pair costs least in full adders and delay.
+
+    A third term of one bit is the carry into an adder.
+    """
+
+    def price(pair: tuple[Term, Term]) -> int:
+        a, b = pair
+        cells = _cells(pair, bits)
+        return 10_000 * cells + books.delay_weight * (max(a.time, b.time) + books.delays.sum(cells))
+
+    waiting = list(terms)
+    while len(waiting) > 2:
+        pair = min(combinations(waiting, 2), key=price)
+        column, time = min(one.column for one in pair), max(one.time for one in pair)
+        others = [one for one in waiting if one is not pair[0] and one is not pair[1]]
+        carry = [x for x in others if (x.column, x.reach) == (column, 1) and x.time <= time][:1]
+        waiting = [one for one in others if not any(one is x for x in carry)]
+        waiting.append(_added(books, (*pair, *carry), bits))
     return waiting
 
 
-def _price(books: Books, pair: Sequence[SignalAddend], bits: int) -> int:
-    top = max(one.column + width(one.word) for one in pair) + 1
-    adders = min(bits, top) - max(one.column for one in pair)
-    time = max(books.time((*one.word, *one.flips)) for one in pair)
-    return 100 * adders + books.delay_weight * (time + CARRY * adders)
+def _cells(terms: Sequence[Term], bits: int) -> int:
+    """Return the full adders of a sum of terms."""
+    top = min(bits, max(one.top for one in terms) + 1)
+    return max(0, top - max(one.column for one in terms)) if len(terms) > 1 else 0
+
+
+def _added(books: Books, terms: Sequence[Term], bits: int) -> Term:
+    column, cells = min(one.column for one in terms), _cells(terms, bits)
+    reach = min(sum(x.reach << x.column - column for x in terms), (1 << bits - column) - 1)
+    time = max(one.time for one in terms) + (books.delays.sum(cells) if len(terms) > 1 else 0)
+    cells += sum(one.cells for one in terms)
+    return Term(column, column + reach.bit_length(), reach, cells, time, None, tuple(terms))
+
+
+def _made(books: Books, name: str, term: Term, bits: int) -> SignalAddend:
+    """Return a term as an addend; sums become signals."""
+    if term.addend is not None:
+        return term.addend
+    rows = [_made(books, name, one, bits) for one in term.parts]
+    rows = [replace(one, column=one.column - term.column) for one in rows]
+    known = sum(constant(x.word) << x.column for x in rows if not wires_of(x.word))
+    rows = [x for x in rows if wires_of(x.word)]
+    size = term.top - term.column
+    part = books.signal(f"{name} part", size, SignalSum(tuple(rows), known, size), kept=True)
+    return SignalAddend(part, term.column)
 
 
 def product_rows(
@@ -799,7 +890,15 @@ class _Maker:
         """Return a product modulo 2^bits, as addends and a constant."""
         rows, known = self.multiplied(part, name)
         rows = [within(row, bits) for row in rows if row.column < bits]
-        return in_parts(self.books, name, rows, bits, 1), known
+        if self.books.rows:
+            rows = [self.row(name, row) for row in rows]
+        return rows, known
+
+    def row(self, name: str, addend: SignalAddend) -> SignalAddend:
+        """Return an addend whose flips are applied by a signal."""
+        bits = width(addend.word)
+        word = self.books.signal(f"{name} row", bits, Flipped(addend.word, addend.flips), kept=True)
+        return SignalAddend(word, addend.column)
 
     def multiplied(self, part: PartialProducts, name: str) -> tuple[list[SignalAddend], int]:
         """Return a product as addends and a constant."""
@@ -852,7 +951,7 @@ def _changing(index: Word, entries: Sequence[int]) -> tuple[Word, tuple[int, ...
 # --------------------------------------------------------------------------------------------------
 
 
-def readers_of(module: RtlModule) -> Readers:
+def readers_of(module: RtlModule, delays: Delays = USUAL) -> Readers:
     """Return the users of a module's signals, after its inputs."""
     inputs = [(one.name, one.bits) for one in module.inputs]
     sized = [*inputs, *((one.name, one.bits) for one in module.signals)]
@@ -863,13 +962,17 @@ def readers_of(module: RtlModule) -> Readers:
         for one in module.signals
     )]  # fmt: skip
     ends = {places[wire.name] for word in module.drives for wire in wires_of(word)}
-    delays = [*[0] * first, *(delay(one.operation) for one in module.signals)]
-    return Readers(first, operands, ends, delays, [*[1] * CONSTANTS, *(bits for _, bits in sized)])
+    times = [*[0] * first, *(delay(one.operation, delays) for one in module.signals)]
+    return Readers(first, operands, ends, times, [*[1] * CONSTANTS, *(bits for _, bits in sized)])
 
 
-def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
+def staged(module: RtlModule, plan: StagePlan, names: Names, delays: Delays = USUAL) -> RtlModule:
     """Return a module without registers with the registers of a plan."""
-    signals, drives, count, stages = module.signals, module.drives, plan.count, plan.stages()
+    drives, count = module.drives, plan.count
+    signals, stages = module.signals, plan.stages()
+    if delays.tailed:
+        slow = _slow(signals, stages, plan.longest - delays.level, delays)
+        signals, stages, drives = _ended(signals, stages, drives, count, names, slow)
     spans = {pin.name: (0, pin.port.bits) for pin in module.frame.inputs}
     spans |= {signal.name: (signal.low, signal.bits) for signal in signals}
     made = [(one, 0) for one in module.inputs]
@@ -887,10 +990,10 @@ def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
             bits = range(register.low, register.low + register.bits)
             known |= {(source.name, bit, place): register.name for bit in bits}
 
-    def at(stage: int) -> Callable[[Wires], Wires]:
-        def delayed(wire: Wires) -> Wires:
+    def at(stage: int) -> Callable[[Wires], tuple[Wires]]:
+        def delayed(wire: Wires) -> tuple[Wires]:
             name = known.get((wire.name, wire.low, stage))
-            return wire if name is None else replace(wire, name=name)
+            return (wire if name is None else replace(wire, name=name),)
 
         return delayed
 
@@ -902,6 +1005,70 @@ def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
     return RtlModule(
         module.level, module.frame, moved, ends, tuple(found), tuple(idle), count, spans
     )
+
+
+def _slow(
+    signals: Sequence[Signal], stages: Sequence[int], longest: int, delays: Delays
+) -> set[str]:
+    """Return the signals that are later in their stage than a delay."""
+    times: dict[tuple[str, int], int] = {}
+    for signal, stage in zip(signals, stages, strict=True):
+        start = max((times.get((x.name, stage), 0) for x in reads(signal.operation)), default=0)
+        times[signal.name, stage] = start + delay(signal.operation, delays)
+    return {name for (name, _), time in times.items() if time > longest}
+
+
+def _ended(
+    signals: Sequence[Signal], stages: Sequence[int], drives: Sequence[Word], count: int,
+    names: Names, slow: Collection[str],
+) -> tuple[tuple[Signal, ...], list[int], tuple[Word, ...]]:  # fmt: skip
+    """Return signals, stages and drives where registers of slow sums hold the inverse of a carry.
+
+    The iCE40 has no path from the end of a carry chain to a register: tools insert a look-up table
+    behind the chain, and a wire. An inverter is a look-up table in the chain.
+    """
+    wanted = _wanted(signals, stages, drives, count)
+    made: list[tuple[Signal, int]] = []
+    ends: dict[tuple[str, int], tuple[str, int]] = {}  # the inverse of a highest bit, its stage
+    for signal, stage in zip(signals, stages, strict=True):
+        top, sum_ = signal.low + signal.bits - 1, signal.operation
+        made.append((signal, stage))
+        later = signal.name in slow and any(
+            mask >> top & 1 for k, mask in wanted.get(signal.name, {}).items() if k > stage
+        )
+        if later and isinstance(sum_, SignalSum) and signal.bits > 1 and _carries(sum_):
+            name = names.new(f"{signal.name} top", "w")
+            bit = Wires(signal.name, top, 1, inverted=True)
+            made.append((Signal(name, 0, 1, Flipped((bit,), ())), stage))
+            ends[signal.name, top] = name, stage
+
+    def at(stage: int) -> Callable[[Wires], tuple[Wires, ...]]:
+        def split(wire: Wires) -> tuple[Wires, ...]:
+            name, before = ends.get((wire.name, wire.low + wire.bits - 1), ("", stage))
+            if before >= stage:
+                return (wire,)
+            low = replace(wire, bits=wire.bits - 1)
+            top = Wires(name, 0, 1, inverted=not wire.inverted)
+            return (low, top) if low.bits else (top,)
+
+        return split
+
+    found: list[tuple[Signal, int]] = []
+    for signal, stage in made:
+        operation = renamed(signal.operation, at(stage))
+        if isinstance(operation, TableLookup) and len(operation.index) > 1:
+            index = Wires(names.new(f"{signal.name} index", "w"), 0, width(operation.index))
+            found.append((Signal(index.name, 0, index.bits, Flipped(operation.index, ())), stage))
+            operation = replace(operation, index=(index,))
+        found.append((replace(signal, operation=operation), stage))
+    last = tuple(renamed(word, at(count)) for word in drives)
+    return tuple(one for one, _ in found), [stage for _, stage in found], last
+
+
+def _carries(operation: SignalSum) -> bool:
+    """Tell whether the highest bit of a sum is a carry."""
+    tops = (one.column + width(one.word) for one in operation.addends)
+    return max(*tops, operation.constant.bit_length()) < operation.bits
 
 
 def _wanted(
@@ -1003,44 +1170,47 @@ def words_of(
     design: Design,
     reserved: Collection[str],
     stages: int,
+    *,
     goal: ClockGoal | None = None,
+    delays: Delays = USUAL,
 ) -> RtlModule:
     """Return the module of a program's words: the least stage delay, or the stages for a clock."""
     loads = program.loads if load is None else (program.load(load),)
-    weights = DELAY_WEIGHTS if stages > 1 or goal else DELAY_WEIGHTS[:1]
-    made = [_module(program, loads, design, reserved, delay_weight) for delay_weight in weights]
+    split = stages > 1 or goal is not None
+    books = [
+        Books(Names([*reserved, *CONTROLS]), delays, weight, rows=split)
+        for weight in (DELAY_WEIGHTS if split else DELAY_WEIGHTS[:1])
+    ]
+    made = [(_module(program, loads, design, reserved, one), one.names) for one in books]
     if goal:
-        return _in_time(made, goal)
-    plans = [StagePlan(readers_of(module), stages) for module, _ in made]
+        return _in_time(made, goal, delays)
+    plans = [StagePlan(readers_of(module, delays), stages) for module, _ in made]
     _, place = min((plan.longest, k) for k, plan in enumerate(plans))
     module, names = made[place]
-    return staged(module, plans[place], names)
+    return staged(module, plans[place], names, delays)
 
 
-def _in_time(made: Sequence[tuple[RtlModule, Names]], goal: ClockGoal) -> RtlModule:
+def _in_time(made: Sequence[tuple[RtlModule, Names]], goal: ClockGoal, delays: Delays) -> RtlModule:
     """Return the module with the fewest stages for a clock, then with the fewest registers."""
     found, refused = [], None
     for module, names in made:
-        readers = readers_of(module)
+        readers = readers_of(module, delays)
         try:
-            plan, clock = goal.plan(readers, sum(readers.widths[readers.first :]), LEVEL)
+            plan, clock = goal.plan(readers, sum(readers.widths[readers.first :]), delays.level)
         except UsageError as error:
             refused = error
         else:
-            found.append(replace(staged(module, plan, names), clock=clock))
+            found.append(replace(staged(module, plan, names, delays), clock=clock))
     if refused and not found:
         raise refused
     return min(found, key=lambda one: (one.stages, sum(x.bits for x in one.registers)))
 
 
 def _module(
-    program: Program, loads: Sequence[Load], design: Design, reserved: Collection[str],
-    delay_weight: int,
-) -> tuple[RtlModule, Names]:  # fmt: skip
-    """Return a module without registers, and the names in it."""
-    names = Names([*reserved, *CONTROLS])
-    frame = frame_of(design, reserved, names)
-    books = Books(names, delay_weight)
+    program: Program, loads: Sequence[Load], design: Design, reserved: Collection[str], books: Books
+) -> RtlModule:
+    """Return a module without registers."""
+    frame = frame_of(design, reserved, books.names)
     given: dict[str, Word] = {
         pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in frame.inputs
     }
@@ -1057,7 +1227,7 @@ def _module(
         drives.append(word)
         if f"{output.name}_saturated" in flags:
             drives.append(beyond)
-    return RtlModule("words", frame, tuple(books.signals), tuple(drives)), names
+    return RtlModule("words", frame, tuple(books.signals), tuple(drives))
 
 
 def _results(

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS
+from boolcomp.targets.delays import delays_of
 from boolcomp.targets.rtl import (
     BitwiseXor,
     Books,
     Fixed,
     Flipped,
     OddProduct,
+    Operation,
     Piece,
     SignalAddend,
     SignalSum,
@@ -32,6 +34,7 @@ from boolcomp.targets.rtl import (
     width,
     wires_of,
 )
+from boolcomp.targets.rtl import Test as AnyOrAll  # pytest collects names that begin with Test
 from boolcomp.targets.stages import Readers, StagePlan, flip_flops, stages_of
 from boolcomp.targets.target import VERILOG, Names
 
@@ -67,7 +70,9 @@ def test_what_a_constant_adds_below_a_sum_is_kept_and_what_leaves_the_word_is_no
     found = summed(books, "sum", (), addends, 64 + 16 + 7, 6)
     assert bits_of(found) == [(3, 2)]
     (signal,) = books.signals
-    assert signal.operation == SignalSum(tuple(replace(one, column=0) for one in addends), 5, 4)
+    a, b = (replace(one, column=0) for one in addends)
+    above = replace(a, word=(*a.word, Fixed(1, 2)))  # 4 in the zeros above a, 1 as the carry
+    assert signal.operation == SignalSum((above, b), 1, 4)
 
 
 def test_a_sum_of_one_bit_is_no_addition() -> None:
@@ -164,11 +169,11 @@ def adders(pair: Sequence[SignalAddend], bits: int) -> int:
 def test_of_a_sum_the_pair_is_added_first_that_takes_fewest_full_adders() -> None:
     rng = np.random.default_rng(4)
     for _ in range(60):
-        books = Books(Names(VERILOG), 0)
+        books = Books(Names(VERILOG), delay_weight=0)
         shapes = rng.integers([0, 1], [6, 8], (3, 2)).tolist()
         addends = [SignalAddend(word(f"x{k}", wide), at) for k, (at, wide) in enumerate(shapes)]
-        left = in_parts(books, "sum", addends, 9)
-        assert len(left) == 2
+        left, constant = in_parts(books, "sum", addends, 9)
+        assert (len(left), constant) == (2, 0)
         (made,) = books.signals
         assert isinstance(made.operation, SignalSum)
         names = {one.name for one in reads(made.operation)}
@@ -180,6 +185,9 @@ def test_of_a_sum_the_pair_is_added_first_that_takes_fewest_full_adders() -> Non
 
 
 def test_the_time_of_a_sum_is_of_its_levels_of_full_adders_and_of_its_carries() -> None:
+    times = delays_of("ecp5")
+    level = times.level
+
     def levels(count: int) -> int:
         done = 0
         while count > 2:  # every three words become a sum and its carries
@@ -189,20 +197,78 @@ def test_the_time_of_a_sum_is_of_its_levels_of_full_adders_and_of_its_carries() 
 
     for count, constant, bits in product(range(1, 12), (0, 7), (3, 9)):
         addends = tuple(SignalAddend(word(f"x{k}", 3), 0) for k in range(count))
-        wanted = 10 * levels(count + bool(constant)) + bits
-        assert delay(SignalSum(addends, constant, bits)) == wanted
-        flipped = (
-            *addends[1:],
-            SignalAddend(word("y", 3), 0, (Wires("p", 0, 1), Wires("q", 0, 1))),
-        )
-        assert delay(SignalSum(flipped, constant, bits)) == wanted + 10
+        wanted = level * (levels(count + bool(constant)) - 1) + times.sum(bits)
+        assert delay(SignalSum(addends, constant, bits), times) == wanted
+        flipped = (*addends[1:], SignalAddend(word("y", 3), 0, (Wires("p", 0, 1),)))
+        assert delay(SignalSum(flipped, constant, bits), times) == wanted + level
+        carry = (*addends, SignalAddend(word("y", 1), 0))
+        if count > 1:  # an addend of one bit and a constant 1 are carries
+            assert delay(SignalSum(carry, constant, bits), times) == wanted
+            plain = delay(SignalSum(addends, 0, bits), times)
+            assert delay(SignalSum(addends, 1, bits), times) == plain
     a, b = word("a", 5), word("b", 8)
-    assert delay(OddProduct(a, b)) == 10 * (1 + levels(5)) + 13
-    assert [delay(TableLookup(word("a", k), (0,) * 2**k)) for k in range(1, 9)] == [
-        10, 10, 10, 20, 20, 30, 40, 40
-    ]  # fmt: skip
-    assert delay(Flipped(a, ())) == 0
-    assert delay(Flipped(a, (Wires("p", 0, 1),))) == delay(BitwiseXor(a, a)) == 10
+    assert delay(OddProduct(a, b), times) == level * levels(5) + times.sum(13)
+    tables = [delay(TableLookup(word("a", k), (0,) * 2**k), times) for k in range(1, 9)]
+    assert tables == [level * k for k in (1, 1, 1, 1, 2, 3, 3, 4)]
+    assert delay(Flipped(a, ()), times) == 0
+    assert delay(Flipped(a, (Wires("p", 0, 1),)), times) == delay(BitwiseXor(a, a), times) == level
+    tests = [delay(AnyOrAll("all", word("a", k)), times) for k in (1, 4, 5, 7, 8)]
+    assert tests == [level * k for k in (1, 1, 2, 2, 3)]
+
+
+def value(word: Word, given: dict[str, tuple[int, int]]) -> int:
+    """Return the value of a word; `given` are the lowest bit and the value of every signal."""
+    total = place = 0
+    for piece in word:
+        if isinstance(piece, Fixed):
+            total |= piece.value << place
+        else:
+            low, known = given[piece.name]
+            bits = known >> piece.low - low & ((1 << piece.bits) - 1)
+            total |= (bits ^ (((1 << piece.bits) - 1) if piece.inverted else 0)) << place
+        place += piece.bits
+    return total
+
+
+def test_sums_with_constants_flips_and_carries_are_exact() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        count, bits = int(rng.integers(1, 8)), int(rng.integers(2, 14))
+        books = Books(Names(VERILOG), delay_weight=int(rng.choice([0, 2, 300])))
+        flip = (Wires("f", 0, 1),)
+        addends = [
+            SignalAddend(word(f"x{k}", int(wide)), int(at), flip if odd else ())
+            for k, (at, wide, odd) in enumerate(rng.integers([0, 1, 0], [bits, 8, 2], (count, 3)))
+        ]
+        total = int(rng.integers(0, 1 << bits))
+        made = summed(books, "sum", (), addends, total, bits)
+        for _ in range(10):
+            given = {f"x{k}": (0, int(rng.integers(0, 256))) for k in range(count)}
+            given["f"] = 0, int(rng.integers(0, 2))
+            wanted = total
+            for one in addends:
+                plain = value(one.word, given) ^ (
+                    (1 << width(one.word)) - 1 if one.flips and given["f"][1] else 0
+                )
+                wanted += plain << one.column
+            for signal in books.signals:
+                found = evaluated(signal.operation, given)
+                given[signal.name] = signal.low, found & ((1 << signal.bits) - 1)
+            assert value(made, given) == wanted & ((1 << bits) - 1)
+
+
+def evaluated(operation: Operation, given: dict[str, tuple[int, int]]) -> int:
+    """Return the value of a sum or of a flipped word."""
+    if isinstance(operation, Flipped):
+        flips = sum(value((x,), given) for x in operation.flips) & 1
+        return value(operation.word, given) ^ -flips
+    assert isinstance(operation, SignalSum)
+    total = operation.constant
+    for one in operation.addends:
+        flips = sum(value((x,), given) for x in one.flips) & 1
+        whole = (1 << width(one.word)) - 1
+        total += (value(one.word, given) ^ (whole if flips else 0)) << one.column
+    return total
 
 
 # Stages of words.
@@ -213,7 +279,7 @@ def test_what_is_late_is_added_last_where_time_counts() -> None:
     given = [SignalAddend(word(name, 4), 0) for name in "ab"]
     late = books.signal("late", 4, SignalSum(tuple(given), 0, 4))
     for haste, first in ((0, {"c", "late"}), (30, {"c", "d"})):
-        again = Books(books.names, haste)
+        again = Books(books.names, delay_weight=haste)
         again.times = books.times
         addends = [
             SignalAddend(late, 0),

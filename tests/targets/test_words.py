@@ -15,7 +15,7 @@ from wordgraphs import random_graph
 
 from boolcomp.measure import words_compared, words_read_back
 from boolcomp.program import Program
-from boolcomp.targets import ExportOptions, export_texts
+from boolcomp.targets import DELAYS, ExportOptions, export_texts
 from boolcomp.words import (
     Bits,
     Heap,
@@ -28,6 +28,7 @@ from boolcomp.words import (
     parse_graph,
 )
 
+DEVICES = ("", *DELAYS)
 KEPT = ("export-formats", "export-loads", "export-pid")
 
 
@@ -44,8 +45,9 @@ def two_words() -> Program:
     return of_graph("two words", graph, ("a", "b", "curve", "w3"))
 
 
-def text(program: Program, pipeline: int = 0, target: str = "verilog") -> str:
-    (content,) = export_texts(program, target, None, ExportOptions("words", pipeline)).values()
+def text(program: Program, pipeline: int = 0, target: str = "verilog", device: str = "") -> str:
+    options = ExportOptions("words", pipeline, device=device)
+    (content,) = export_texts(program, target, None, options).values()
     return str(content)
 
 
@@ -74,16 +76,44 @@ def test_what_rests_is_held_at_zero() -> None:
     assert not holds(program, wrong)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_words_for_a_device_are_proved(device: str) -> None:
+    for seed, pipeline in product((0, 2, 3), (0, 2, 6)):
+        program = of_graph("some", random_graph(seed, fits=True))
+        assert holds(program, text(program, pipeline, device=device))
+
+
+def test_a_register_of_the_ice40_holds_the_inverse_of_a_carry() -> None:
+    parts = tuple(Bits(k, 0, 0, negative=False) for k in range(3))
+    inputs = tuple(InputWord(name, 6, angle=False) for name in "abc")
+    graph = WordGraph((*inputs, Heap(parts, 0, 8)), (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 8),))
+    program = of_graph("three", graph)
+    found = text(program, 2, device="ice40")
+    (register,) = re.findall(r"(y_sum_part_top_\w+) <= y_sum_part_top;", found)
+    assert "wire y_sum_part_top = ~y_sum_part[6];" in found
+    assert "_top" not in text(program, 2, device="ecp5")
+    assert holds(program, found)
+    assert not holds(program, found.replace(f"~{register}", register))
+
+
+def test_a_register_before_a_table_has_a_first_value() -> None:
+    found = text(two_words(), 6)
+    before = re.findall(r"case \((\w+_s\d)\)", found)
+    assert before
+    for name in before:
+        assert re.search(rf"reg \[\d:0\] {name} = \d'b0;", found)
+
+
 MUTATIONS = {
     "an entry of a table": (r"3'd3: curve = 3'd4", "3'd3: curve = 3'd5"),
     "a shift": (r"\{1'b0, \{3\{b\[2\]\}\} ~\^ curve\}", "{{3{b[2]}} ~^ curve, 1'b0}"),
-    "a constant that is dropped": (r"\n *\+ 6'd7", ""),
+    "a constant that is dropped": (r"\n *\+ 6'd1", ""),
     "an inverse": (r"~a", "a"),
     "another operation": (r"\{2\{b\[1\]\}\} ~\^", "{2{b[1]}} ^"),
     "an index that is not reflected": (r"\{3\{a\[3\]\}\}", "{3{1'b0}}"),
     "an output": (r"assign y = y_sum", "assign y = {y_sum[5:1], y_sum[1]}"),
     "a row that is left out": (r"\{2'b0, b\[0\] ~\^ curve\[2\]\}", "3'b0"),
-    "a row that is there twice": (r"\+ (\{1'b0, y_sum_part\});", r"+ \1 + \1;"),
+    "a row that is there twice": (r"\+ (\{1'b0, y_sum_part_3\})", r"+ \1 + \1"),
     "no text of words": (r"endcase", "end"),
 }
 
@@ -128,7 +158,7 @@ def test_a_pipeline_moves_on_while_it_is_enabled_and_says_what_is_valid(
         enable, valid = rng.integers(0, 3, (2, len(words))) > 0
         plain = run_ports(text(program, target=target), words, tmp_path)
         rows = np.column_stack([enable, valid, words])
-        staged = run_ports(text(program, depth, target), rows, tmp_path)
+        staged = run_ports(text(program, depth, target, "ice40"), rows, tmp_path)
         moved = np.flatnonzero(enable)  # a row leaves `depth` moves after its own
         for before, after in zip(moved, moved[depth - 1 :], strict=False):
             assert staged["valid_out"][after] == valid[before]
@@ -229,15 +259,15 @@ def test_sums_that_wrap_before_their_end_or_cancel_are_proved(given: Any, pipeli
 
 @pytest.mark.parametrize(
     ("constant", "wanted"),
-    [(2**31 - 1, "to_unsigned(2147483647, 40)"), (2**31, f'"{2**31:040b}"')],
+    [(2**31 - 2, "to_unsigned(2147483646, 40)"), (2**31, f'"{2**31:033b}"')],
 )
 def test_constants_in_vhdl_are_numbers_as_far_as_its_integers_reach(
     constant: int, wanted: str
 ) -> None:
     nodes = (
-        InputWord("a", 4, angle=False),
-        InputWord("b", 4, angle=False),
-        Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=False)), constant, 40),
+        InputWord("a", 32, angle=False),
+        InputWord("b", 32, angle=False),
+        Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 8, negative=False)), constant, 40),
     )
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 8, 32),))
     assert f"+ {wanted};" in text(of_graph("large", graph), target="vhdl")
