@@ -1,8 +1,9 @@
 """The proof of a wrapper with AXI4-Stream around a core that is proved alone.
 
 The core is any function with the latency and the enable of its pipeline: equal words have equal
-outputs. The wrapper is unrolled from any state over one clock of reset and schedules of tvalid and
-tready, in which tdata and tlast are any words.
+outputs. The wrapper is reset for one clock from any state. Schedules of tvalid and tready, with any
+tdata and tlast, find differences. Then all states are visited that it reaches: registers contain
+constants, bits of beats inside, or any values. That covers every schedule.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 CLOCKS, SEED = 1500, 1988  # of all schedules together
 RATES = (1.0, 0.5, 0.9, 0.2)
 EAGER = -1.0  # tready waits for tvalid
+MOST_STATES = 1 << 11  # of a proof over all states
+INSIDE = 4  # beats inside, besides one per stage
 ZERO, ONE = 2 * FALSE, 2 * TRUE
 
 
@@ -69,13 +72,20 @@ def wrapper_compared(wrapper: StreamWrapper, wanted: Network, deadline: float) -
             return run.difference(a, b, wanted, run.builder.build(words), rng)
         clocks, schedules = clocks + run.clocks, schedules + 1
         rates = rng.choice(RATES), rng.choice((*RATES, EAGER))
+    try:
+        states = _States(wrapper).visited()
+    except _WrongControlError as error:
+        note = f"{error}, in a state that may not be reached"
+        return Comparison("unknown", "states after stalls", MOST_STATES, note=note)
+    if states:
+        return Comparison("equivalent", "every schedule of stalls", states)
     return Comparison("equivalent", f"{schedules} schedules of stalls", schedules)
 
 
 class _Schedule:
     """The wrapper and its core after a reset, clock by clock, over literals of any words."""
 
-    def __init__(self, wrapper: StreamWrapper) -> None:
+    def __init__(self, wrapper: StreamWrapper, more: int = 0) -> None:
         self.wrapper, self.layout = wrapper, wrapper.layout
         given, made = stream_ports(self.layout)
         self.tdata, self.ports = len(given) - 4, len(made)
@@ -86,7 +96,7 @@ class _Schedule:
         self.length = 3 * self.layout.stages + 20
         each = self.tdata + 1 + 2 * self.results + wrapper.undriven
         most = (4 * self.length + 2) * each + 2 * self.layout.stages * (self.results + 1)
-        self.builder = Builder(most + wrapper.registers)
+        self.builder = Builder(most + wrapper.registers + more)
         self.free = map(self.builder.input, range(self.builder.inputs))
         self.state = self.anything(wrapper.registers)
         self.core = [self.anything(self.results + 1) for _ in range(self.layout.stages)]
@@ -95,7 +105,10 @@ class _Schedule:
         self.clocks = 0
 
     def anything(self, count: int) -> list[int]:
-        return list(islice(self.free, count))
+        found = list(islice(self.free, count))
+        if len(found) < count:
+            raise _WrongControlError("the core gets mixtures of beats")
+        return found
 
     def value(self, words: Sequence[int]) -> list[int]:
         """Return the core's outputs of words."""
@@ -183,3 +196,102 @@ class _Schedule:
                 return Comparison("different", "schedules of stalls", 1, note=note)
         note = "tdata differs for other cores, not for 64 words of this one"
         return Comparison("unknown", "schedules of stalls", 1, note=note)
+
+
+class StreamState(NamedTuple):
+    """A state between clocks; the beats inside have the numbers 0, 1, … and are the same words."""
+
+    registers: tuple[int, ...]
+    core: tuple[tuple[int, ...], ...]
+    inside: int
+    offered: bool  # the next beat waits for s_axis_tready
+    given: bool  # the first beat waits for m_axis_tready
+
+
+class _States:
+    """All states that a wrapper reaches after a reset.
+
+    Bits of beats that left, and functions of several bits, are replaced with any value. This adds
+    states and hides no difference.
+    """
+
+    def __init__(self, wrapper: StreamWrapper) -> None:
+        self.most = wrapper.layout.stages + INSIDE
+        sizes = sum(len(ports) for ports in stream_ports(wrapper.layout))
+        self.run = run = _Schedule(wrapper, more=wrapper.registers + 4 * sizes * (self.most + 8))
+        self.beats = [run.anything(run.tdata + 1) for _ in range(self.most + 1)]
+        words = [[*beat, *run.value([beat[k] for k in run.words])] for beat in self.beats]
+        self.known = {
+            x >> 1: (k, place) for k, row in enumerate(words) for place, x in enumerate(row)
+        }
+        self.words, self.junk = words, run.anything(run.tdata + 1)
+        self.own = run.anything(wrapper.registers)
+        self.core = [run.anything(run.results + 1) for _ in range(wrapper.layout.stages)]
+        self.quiet: dict[tuple[StreamState, bool], tuple[StreamState, bool]] = {}
+
+    def abstract(self, literal: int, own: int, left: int) -> int:
+        """Return a bit of a state after `left` beats have left."""
+        if literal >> 1 < CONSTANTS:
+            return literal
+        beat, place = self.known.get(literal >> 1, (-1, 0))
+        return self.words[beat - left][place] ^ literal & 1 if beat >= left else own
+
+    def state(self, inside: int, left: int, *, offered: bool, given: bool) -> StreamState:
+        registers, core = (self.run.state, self.own), (self.run.core, self.core)
+        return StreamState(
+            tuple(self.abstract(x, own, left) for x, own in zip(*registers, strict=True)),
+            tuple(
+                tuple(self.abstract(x, own, left) for x, own in zip(row, owns, strict=True))
+                for row, owns in zip(*core, strict=True)
+            ),
+            inside - left,
+            offered,
+            given,
+        )
+
+    def moved(self, at: StreamState, *, offers: bool, ready: bool) -> tuple[StreamState, bool]:
+        """Return the state after a clock, and whether m_axis_tvalid was 1."""
+        run = self.run
+        run.state, run.core = list(at.registers), [list(row) for row in at.core]
+        beat = self.beats[at.inside] if offers else self.junk
+        *made, valid, accepts = run.clock(beat, offers, ready)
+        given = run.constant(valid, "m_axis_tvalid")
+        if (given and made != run.expected(self.beats[0])) or at.given > given:
+            raise _WrongControlError("a beat differs or is withdrawn")
+        taken = offers and run.constant(accepts, "s_axis_tready")
+        if given and not at.inside + taken:
+            raise _WrongControlError("a beat is repeated")
+        offered, waits = offers and not taken, given and not ready
+        return self.state(at.inside + taken, given and ready, offered=offered, given=waits), given
+
+    def visited(self) -> int:
+        """Return the number of states, or 0 if they are too many."""
+        self.run.clock(self.junk, 0, 0, reset=1)
+        frontier = [self.state(0, 0, offered=False, given=False)]
+        seen = {*frontier}
+        while frontier:
+            at = frontier.pop()
+            if at.inside >= self.most or len(seen) > MOST_STATES or self.run.wrapper.undriven:
+                return 0
+            for offers in (True,) if at.offered else (False, True):
+                for ready in (False, True):
+                    after = self.moved(at, offers=offers, ready=ready)
+                    if offers == at.offered:
+                        self.quiet[at, ready] = after
+                    if after[0] not in seen:
+                        seen.add(after[0])
+                        frontier.append(after[0])
+        for at in seen:
+            if not (self.ends(at, ready=False) and self.ends(at, ready=True)):
+                raise _WrongControlError("a beat is not given")
+        return len(seen)
+
+    def ends(self, at: StreamState, *, ready: bool) -> bool:
+        """Tell whether all beats leave, or, without tready, whether tvalid becomes 1."""
+        for _ in range(len(self.quiet)):
+            if not (at.inside or at.offered):
+                return True
+            at, given = self.quiet[at, ready]
+            if given and not ready:
+                return True
+        return False
