@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,13 +47,26 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".v", ".vhd", ".vhdl", ".blif", ".aig", ".aag")
 MOST_STAGES = 64
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\\\S+', re.DOTALL)
 _MODULE = re.compile(r"\bmodule\s+(\w+).*?\bendmodule\b", re.DOTALL)
 _OTHERS = re.compile(r"select (\w+) <=[^;]*[\"']([01]+)[\"'] when others;")
 _ENDCASE = re.compile(r"(\d'b[01]+: (\w+) <= [^;]*;)\s*endcase")
+# Verilog whose simulation and synthesis may differ, or that depends on more than the file.
+_UNCLEAR = (
+    (r"\binout\b", "inout ports are not supported"),
+    (r"`include\b|\$readmem[bh]\b", "{0} reads another file"),
+    (r"`(?:ifn?def|elsif)\s+(?!BOOLCOMP_)\w+", "its logic depends on a macro: {0}"),
+    (r"``|`unconnected_drive\b|\bimport\b", "{0} is not compared"),
+    (r"(?<![\w$\\])\$(?!(?:un)?signed\b|clog2\b|bits\b)\w+", "{0} is no logic"),
+    (r"@\s*\(\s*(?!\*|posedge\b|negedge\b)[^)]*\)", "a sensitivity list is not compared: {0}"),
+    (r"\(\*[^)]*\b(?:init|gclk|blackbox|whitebox)\b[^)]*\)", "an attribute is not compared: {0}"),
+)
+_PRAGMA = re.compile(r"\b(?:translate_o(?:n|ff)|full_case|parallel_case)\b")
 _YOSYS = (
-    "read_verilog {file}", "hierarchy -check -top {top}", "{core}", "proc", "flatten",
-    "setundef -undriven -anyseq", "memory", "techmap",
+    "read_verilog {file}", "hierarchy -check -top {top}", "{core}", "proc", "flatten", "check",
+    "setundef -undriven -anyseq", "memory_collect", "memory_map -keepdc",
+    "setundef -undriven -anyseq",
+    "techmap t:$div t:$mod t:$divfloor t:$modfloor t:$pow %u %u %u %u %n",
     "dfflegalize -cell $_DFF_P_ 01 -cell $_DFF_???_ 01 -cell $_DLATCH_?_ x -cell $_SR_??_ x",
     "opt -nodffe -nosdff", "aigmap", "clean", "write_json made.json",
 )  # fmt: skip
@@ -112,7 +126,7 @@ class _FileProof:
             if names
         ]  # fmt: skip
         if parts:
-            raise UsageError(
+            raise DataError(
                 f"its {kind} differ from the program's: it {' and '.join(parts)}", where=self.file
             )
 
@@ -157,12 +171,16 @@ class _FileProof:
 
     def verilog(self, text: str, top: str | None) -> Comparison:
         """Try the readers of exports, then Yosys."""
-        plain = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
+        plain = _COMMENT.sub(
+            lambda match: match[0] if match[0][0] == "\\" else re.sub(r"\S", " ", match[0]), text
+        )
+        self.clear(text, plain)
         modules = re.findall(r"\bmodule\s+(\w+)", plain)
+        twice = sorted(name for name, count in Counter(modules).items() if count > 1)
+        if twice:
+            raise DataError(f"module {twice[0]} is defined twice", where=self.file)
         top = top or self.top(plain, modules)
         require_name("module", top, modules)
-        if re.search(r"\binout\b", plain):
-            raise UsageError("inout ports are not supported", where=self.file)
         if len(modules) == 1:
             return self.by_readers(text) or self.by_yosys(text, top)
         spans = {match[1]: match.span() for match in _MODULE.finditer(plain)}
@@ -196,6 +214,17 @@ class _FileProof:
             return self.undecided(verdict)
         return replace(verdict, method=f"{found.method}; {verdict.method}")
 
+    def clear(self, text: str, plain: str) -> None:
+        """Raise an error at text that tools read differently, or that needs other files."""
+        found = _PRAGMA.search(text)
+        if found is not None:
+            raise DataError(f"{found[0]}: synthesis differs from simulation", where=self.file)
+        for pattern, sentence in _UNCLEAR:
+            found = re.search(pattern, plain)
+            if found is not None:
+                what = " ".join(found[0].split())[:60]
+                raise DataError(sentence.format(what), where=self.file)
+
     def top(self, plain: str, modules: list[str]) -> str:
         tops = [one for one in modules if len(re.findall(rf"\b{one}\b", plain)) == 1]
         tops = modules if len(modules) == 1 else tops  # a port may have its name
@@ -205,6 +234,9 @@ class _FileProof:
         return tops[0]
 
     def vhdl(self, text: str, top: str | None) -> Comparison:
+        found = re.search(r"(?i)\btextio\b|\bforeign\b|\bfile\s+\w+\s*:", text)
+        if found is not None:
+            raise DataError(f"{found[0]} reads another file", where=self.file)
         entities = re.findall(r"(?im)^\s*entity\s+(\w+)\s+is", text)
         used = {one.lower() for one in re.findall(r"(?im)^[^-\n]*\bentity\s+work\.(\w+)", text)}
         entities = [one for one in entities if one.lower() not in used] if top is None else entities
@@ -286,13 +318,14 @@ class _FileProof:
         with temporary_folder() as folder:
             write_text(folder / "file.v", text, durable=False)
             ended = run_program([*tool.command, "-p", script], self.deadline, folder=folder)
-            made = folder / "made.json"
+            made, printed = folder / "made.json", ended.printed.decode("utf-8", "replace")
             if ended.code is None:
                 stopped = Comparison("unknown", "Yosys", 0, note=f"stopped, {self.deadline:g} s")
                 return self.undecided(stopped)
             if ended.code or not made.is_file():
-                printed = ended.printed.decode("utf-8", "replace")
                 raise DataError(f"Yosys: {_last(printed)}", where=self.file)
+            if re.search("multiple conflicting drivers|Drivers conflicting", printed):
+                raise DataError("a net has several drivers", where=self.file)
             document = parse_json(made.read_text("utf-8"), "the netlist of Yosys")
         found: dict[str, Any] = document["modules"][top]
         return found
@@ -307,8 +340,11 @@ class _FileProof:
         """
         ports: dict[str, dict[str, Any]] = {"input": {}, "output": {}}
         for name, port in module["ports"].items():
-            bits = port["bits"]
-            ports[port["direction"]] |= {_bit(name, k, len(bits)): b for k, b in enumerate(bits)}
+            bits, known = port["bits"], ports[port["direction"]]
+            more = {_bit(name, k, len(bits)): b for k, b in enumerate(bits)}
+            if not more.keys().isdisjoint(known):
+                raise DataError(f"two ports have the bit {min(more)}", where=self.file)
+            known |= more
         cells = [one for one in module["cells"].values() if one["type"] != "$scopeinfo"]
         registers = [one["connections"] for one in cells if one["type"] == "$_DFF_P_"]
         self.same("inputs", ports["input"], [*inputs, *([clock] if clock else [])])
@@ -317,7 +353,7 @@ class _FileProof:
         kinds -= {"$_AND_", "$_NOT_", "$_DFF_P_", "$anyseq", core}
         if kinds:
             what = "latches" if any("LATCH" in one for one in kinds) else listing(sorted(kinds))
-            raise UsageError(f"{what} cannot be compared", where=self.file)
+            raise DataError(f"{what} cannot be compared", where=self.file)
         boxes = (one["connections"] for one in cells if one["type"] == core)
         box: dict[str, list[Any]] = next(boxes, {})
         wired = {
@@ -328,7 +364,7 @@ class _FileProof:
         driving = [*self.wanted.outputs, *controls[3:]] if core else []
         clocks = [one["C"][0] for one in registers] + [wired[pin] for pin in controls[:1] if box]
         if any(net != ports["input"][clock] for net in clocks):
-            raise UsageError(
+            raise DataError(
                 f"a register is not clocked by the rising edge of {clock}", where=self.file
             )
         gates = {
@@ -368,7 +404,7 @@ class _FileProof:
             read = [gates[net][pin][0] for pin in "AB" if pin in gates[net]]
             missing = [one for one in read if str(one) not in known]
             if missing and net in begun:
-                raise UsageError("it has a combinational loop", where=self.file)
+                raise DataError("it has a combinational loop", where=self.file)
             begun.add(net)
             stack += missing
             if not missing:

@@ -170,6 +170,8 @@ class _Reader:
 
     def take(self, wanted: str = "") -> str:
         token = self.peek()
+        if self.place == len(self.tokens) - 1 and token != wanted:
+            self.fail("the file is cut off")
         if wanted and token != wanted:
             self.fail(f"{shown(token)} in place of {shown(wanted)}")
         self.place += 1

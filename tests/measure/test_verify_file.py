@@ -13,7 +13,7 @@ from small_programs import compact, stages
 from targets.test_stream import MUTANTS, streamed
 
 import boolcomp as bc
-from boolcomp.base import BoolcompError, UsageError
+from boolcomp.base import BoolcompError, DataError, UsageError
 from boolcomp.measure import Check, file_checked
 from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts
@@ -133,7 +133,7 @@ def test_a_change_of_the_control_of_a_pipeline_is_refused(
     assert text.count(old) == 1
     try:
         found = check(text.replace(old, new), tmp_path)
-    except UsageError as error:
+    except BoolcompError as error:
         assert "rising edge" in str(error)  # noqa: PT017 (either is a refusal)
     else:
         assert not found.holds
@@ -279,8 +279,9 @@ def test_a_file_that_cannot_be_compared_is_one_sentence(tmp_path: Path) -> None:
             driven.replace("endmodule", "    wire kept = ~(kept & q1[0]);\nendmodule"),
         ),
     ):
-        with pytest.raises(UsageError, match=message):
+        with pytest.raises(BoolcompError, match=message) as raised:
             check(changed, tmp_path)
+        assert raised.value.exit_code == (2 if "top" in message else 1)
     both = f"{text}\nmodule other; endmodule\n"
     assert check(both, tmp_path, top="machado_2r").holds is True
     with pytest.raises(UsageError, match="unknown module 'another'"):
@@ -310,7 +311,7 @@ def test_the_python_interface_proves_a_file_and_another_program_has_other_ports(
     for file in ("x.v", "x.blif", "x.aig"):
         made.export(tmp_path / file)
         assert made.verify(file=tmp_path / file).ok
-        with pytest.raises(UsageError, match="differ from the program's"):
+        with pytest.raises(DataError, match="differ from the program's"):
             file_checked(program, None, tmp_path / file, None, 60.0)
 
 

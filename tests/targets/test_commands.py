@@ -1,10 +1,12 @@
 """The commands export, import and verify, as a user has them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import Run
+from small_programs import compact
 from targets.exported import arm, tiny
 
 
@@ -94,3 +96,19 @@ def test_tools_that_are_missing_are_named_and_skipped(
         assert f"{missing} was not found on PATH" in notes
     assert "ABC was not found" in notes
     assert "Yosys was not found" in notes
+
+
+def test_c_of_a_program_searched_for_logic_comes_with_a_hint(run: Run) -> None:
+    logic = compact()
+    logic.save("logic")
+    replace(logic, demand=f"{logic.demand} target=mcu32").save("processor")
+    arm("paper", 4).save("paper")
+    for target, output in (("c", "arm.c"), ("c-header", "-"), ("c-header", "arm.h")):
+        said = run("export", "logic", "--to", target, "-o", output).err
+        assert " ".join(said.split()).endswith(
+            "hint: a search for C gives code about twice as fast: "
+            "boolcomp compile machado-2r --bits 4 --target mcu8 (or mcu32)"
+        )
+        for other in ("processor", "paper"):
+            assert "hint: a search" not in run("export", other, "--to", target, "-o", output).err
+    assert "hint: a search" not in run("export", "logic", "--to", "verilog", "-o", "arm.v").err
