@@ -529,7 +529,9 @@ def outputs(
     name, *choices = function.split(":")
     loaded = [one for one in choices if one.startswith("load=")]
     smooth = [one[10:] for one in choices if one.startswith("smoothing=")]
-    if len(choices) > len(loaded) + len(smooth) or name not in (FRICTION, *FUNCTIONS):
+    pushed = [one for one in choices if one.startswith("wrench=")]
+    known = len(loaded) + len(smooth) + len(pushed)
+    if len(choices) > known or name not in (FRICTION, *FUNCTIONS):
         raise NotCoveredError(f"the checker does not support the function {function}")
     robot = read_robot(text, space)
     tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
@@ -538,7 +540,21 @@ def outputs(
     if name == FRICTION:
         given = [float(x) for x in smooth[0].split(",")] if smooth else []
         return _with_friction(robot, space, given * (1 if given[1:] else len(robot.joints)))
-    return FUNCTIONS[name](robot, space)
+    found = FUNCTIONS[name](robot, space)
+    return _with_wrench(found, robot, space) if pushed else found
+
+
+def _with_wrench(
+    found: dict[str, ClaimedWaveSum], robot: ClaimedRobot, space: Space
+) -> dict[str, ClaimedWaveSum]:
+    """Return torques with those of a force and a moment of the tip, in the axes of its frame."""
+    columns, tip = _jacobian(robot, space), _frames(robot)[1]
+    given = ([space.value(f"{letter}{axis}") for axis in "xyz"] for letter in "fm")
+    push = [dot(row[:3], vector) for vector in given for row in tip[:3]]
+    return {
+        name: one + dot([columns[f"j{row}{k}"] for row in range(1, 7)], push)
+        for k, (name, one) in enumerate(found.items(), 1)
+    }
 
 
 def _inputs(robot: ClaimedRobot, space: Space, letters: str) -> Vector:
@@ -690,7 +706,7 @@ class Signature:
 def signature(function: str, text: str) -> Signature:
     """Return the inputs and outputs of a function of a robot file."""
     kind, *choices = function.split(":")
-    known = all(one.startswith(("load=", "smoothing=")) for one in choices)
+    known = all(one.startswith(("load=", "smoothing=", "wrench=")) for one in choices)
     if kind not in SIGNATURES or not known:
         raise NotCoveredError(f"the checker does not support the function {function}")
     letters, returned, plural = SIGNATURES[kind]
@@ -707,6 +723,13 @@ def signature(function: str, text: str) -> Signature:
         groups["load"], units["mass"] = ("mass",), "kg"
         low, high = map(float, load.split(".."))
         ranges["mass"] = low, high
+    for sizes in (one.removeprefix("wrench=") for one in choices if one.startswith("wrench=")):
+        for group, unit, size in zip(
+            ("force", "moment"), ("N", "N·m"), sizes.split(","), strict=True
+        ):
+            groups[group] = tuple(f"{group[0]}{axis}" for axis in "xyz")
+            units |= dict.fromkeys(groups[group], unit)
+            ranges |= dict.fromkeys(groups[group], (-float(size), float(size)))
     name = str(document["name"]) + ("" if function == USUAL else f"-{function}")
     return Signature(name, groups, units, ranges, returned, plural, _outputs(returned, turns))
 

@@ -501,9 +501,9 @@ def _measured() -> Iterator[Finding]:
             "bare operations: without indexing, control, sines and off-chip memory"),
         row("T800, practical, that factor (ms)", "2.46",
             factor * ms(whole) + words, note),
-        row("factor that gives 2.46 ms", f"{factor:.2f}",
-            (measured - words) / ms(whole), "printed: that of Zomaya and Morris, who measured "
-            "another method; 3.6 µs a multiplication with indices checked and operands off chip"),
+        row("factor that gives 2.46 ms", "", (measured - words) / ms(whole),
+            f"{factor:.2f} in Zomaya and Morris; plausible: 3.6 µs a multiplication, with checked "
+            "indices and operands off chip"),
         Finding("T800, pipelined (ms)", "0.026", clock * (POINTS + STAGES - 1) / POINTS, "count",
                 "a misprint of 0.26: table 8a's longest stage is 0.25 ms, and the T414's 1.09 "
                 "follows from it; 47 multiplications alone take 0.026"),

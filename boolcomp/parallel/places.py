@@ -38,16 +38,13 @@ class Place(NamedTuple):
 
 PLACES: Mapping[str, Mapping[str, Place]] = {
     "machado": {
-        "Fig. 1a": Place(
-            "terms of T1",
-            reason="states are rounded up and down; the printed amplitude of T1 is a slip",
-        ),
-        "Fig. 1b": Place("terms of T2", reason="counts of states are truncated"),
+        "Fig. 1a": Place("terms of T1", "states are rounded up and down; a slip in the amplitude"),
+        "Fig. 1b": Place("terms of T2", "counts of states are truncated"),
         "Fig. 2a": Place(
             "product terms on k processors, libraries of codes",
-            reason="the tree of ORs and its messages do not shrink",
+            "the tree of ORs and its messages do not shrink",
         ),
-        "Fig. 2b": Place("product terms in a pipeline", reason="filling the pipeline"),
+        "Fig. 2b": Place("product terms in a pipeline", "filling the pipeline"),
     },
     "zomaya": {
         "Fig. 1": Place("links of an arm", outside="a drawing without figures"),
@@ -55,18 +52,16 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Table 2": Place("operations of general Newton-Euler"),
         "Table 3": Place("operations of the semi-customised form"),
         "eq. 11, 12": Place(
-            "force and moment at the end effector",
-            here="`compile --wrench 20,5`, method `wrench`",
+            "force and moment at the end effector", here="`compile --wrench 20,5`, method `wrench`"
         ),
         "sec. 5.2": Place("operations saved"),
         "Fig. 2": Place("block diagram of the T800", outside="a drawing of its maker"),
         "Fig. 3": Place("network of four transputers", here="`--scheduler zomaya`"),
         "sec. 7": Place(
-            "operations of the parallel form",
-            reason="ω, N and n are all mapped to P1; 432 leaves out n",
+            "operations of the parallel form", "ω, N and n are all mapped to P1; 432 leaves out n"
         ),
         "Fig. 4": Place(
-            "times on one and on four T800s", reason="one fitted number; PUMA tensors are diagonal"
+            "times on one and on four T800s", "one fitted number; PUMA tensors are diagonal"
         ),
     },
     "zeng": {
@@ -76,30 +71,20 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "Fig. 4": Place("task graph of a link"),
         "Fig. 5": Place("task graph of 95"),
         "Fig. 6": Place("task graph of 52"),
-        "sec. 5.5": Place(
-            "level tables of version 5", reason="its lists are longer than those of CP/MISF"
-        ),
+        "sec. 5.5": Place("level tables of version 5", "longer lists than those of CP/MISF"),
         "Fig. 7, 8": Place("closed-loop program, sequential and parallel"),
         "Fig. 9": Place("chart of the times of section 7", here="the same times as rows of sec. 7"),
-        "sec. 7": Place(
-            "table of times", reason="five numbers fitted on one processor, the rest predicted"
-        ),
+        "sec. 7": Place("table of times", "five numbers fitted on one processor, others predicted"),
         "sec. 8": Place("limit by the critical path"),
     },
     "zalzala": {
-        "Fig. 1": Place(
-            "configuration of the DRL algorithm", here="methods `lagrangian`, `lagrangian-rows`"
-        ),
+        "Fig. 1": Place("the DRL algorithm", here="methods `lagrangian`, `lagrangian-rows`"),
         "Fig. 2": Place("jobs of phase 1", here="tasks W to p* of `lagrangian`"),
         "Fig. 3": Place("jobs of phase 2", here="tasks D to tau of `lagrangian`"),
-        "Table 1": Place(
-            "operations of phase 1", reason="changes of sign are printed as additions"
-        ),
+        "Table 1": Place("operations of phase 1", "changes of sign are printed as additions"),
         "Table 2": Place("operations of phase 2"),
         "Table 3": Place("weights of the jobs"),
-        "Table 4": Place(
-            "operations of other methods", reason="formulas of two others do not give the counts"
-        ),
+        "Table 4": Place("operations of other methods", "formulas of two others give other counts"),
         "Fig. 4": Place("jobs of phase 1 on processors"),
         "Fig. 5": Place("jobs of phase 2 on processors"),
         "Table 5": Place("utilisation"),
@@ -107,20 +92,16 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
         "eq. 57-60": Place("times of communication and in total"),
         "Fig. 7": Place("block diagram of the T800", outside="a drawing of its maker"),
         "Fig. 8": Place("mapping on transputers", here="`--scheduler zalzala`"),
-        "Table 6": Place(
-            "times of the links", reason="predicted with the factor of Zomaya and Morris"
-        ),
-        "Table 7a": Place(
-            "messages of phase 1", reason="job 6 is on P1 in fig. 4b, and its operand comes from T2"
-        ),
+        "Table 6": Place("times of the links", "predicted with the factor of Zomaya and Morris"),
+        "Table 7a": Place("messages of phase 1", "fig. 4b has job 6 on P1, its operand on T2"),
         "Table 7b": Place("messages of phase 2"),
         "Fig. 9": Place("pipeline of 26 transputers"),
         "Fig. 10": Place("speed-up of the pipeline"),
-        "Table 8a": Place("pipelined times of phase 1", reason="predicted with the same factor"),
-        "Table 8b": Place("pipelined times of phase 2", reason="predicted with the same factor"),
+        "Table 8a": Place("pipelined times of phase 1", "predicted with the same factor"),
+        "Table 8b": Place("pipelined times of phase 2", "predicted with the same factor"),
         "Table 9": Place(
             "T800 and T414",
-            reason="with indexing, control and off-chip memory an operation takes 6.5 times its "
+            "with indexing, control and off-chip memory an operation takes 6.5 times its "
             "time; 0.026 is a misprint of 0.26",
         ),
     },
@@ -135,17 +116,14 @@ PLACES: Mapping[str, Mapping[str, Place]] = {
             "times on one transputer", outside="its parts are only drawn; the sum is fitted"
         ),
         "Fig. 8": Place(
-            "times on three transputers", reason="one fitted number; its P3 calculates A and J, too"
+            "times on three transputers", "one fitted number; P3 calculates A and J, too"
         ),
         "eq. 7": Place("reaction forces", here="`compile --of reactions`"),
         "eq. 8": Place("recursive forward dynamics", here="method `recursive-forward`"),
-        "sec. 5": Place(
-            "speed-ups; Adams-Moulton integration (`simulate --integrator adams-moulton`)"
-        ),
+        "sec. 5": Place("speed-ups; Adams-Moulton (`simulate --integrator adams-moulton`)"),
         "sec. 3": Place(
             "closed loops, walking machines",
-            outside="an arm is a tree of joints here; loops need constraint equations, contacts "
-            "a model of the ground",
+            outside="arms are trees of joints; loops need constraints, feet contacts",
         ),
     },
 }

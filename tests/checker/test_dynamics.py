@@ -58,6 +58,19 @@ def test_torques_of_the_puma_with_a_load_are_pinocchios() -> None:
 
 
 @pytest.mark.parametrize("make", ROBOTS)
+def test_torques_with_a_wrench_are_pinocchios(make: Callable[[int, int], Robot]) -> None:
+    robot = make(3, 3)
+    model, (q, qd, qdd) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, 5))
+    force, moment = np.random.default_rng(6).uniform(-20, 20, (2, 3))
+    at = after_joint(robot.links[-1])
+    at = at * placed(robot.tool) if robot.tool else at
+    push = pin.StdVec_Force([pin.Force.Zero() for _ in range(robot.joints + 1)])
+    push[robot.joints] = at.act(pin.Force(-force, -moment))
+    theirs = pin.rnea(model, model.createData(), q, qd, qdd, push)
+    agree(outputs(robot, "inverse-dynamics:wrench=20,5", q, qd, qdd, force, moment), theirs)
+
+
+@pytest.mark.parametrize("make", ROBOTS)
 def test_gravity_bias_inertia_and_the_tip_are_pinocchios(make: Callable[[int, int], Robot]) -> None:
     robot = make(7, 3)
     model, (q, qd, _) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, 2))

@@ -137,7 +137,7 @@ def test_robot_files_may_say_the_same_in_other_ways(old: str, new: str, holds: b
 @pytest.mark.parametrize("function", [
     "inverse-dynamics", "gravity", "bias", "inertia", "forward-kinematics", "jacobian",
     "derivatives", "computed-torque", "pd-gravity", "inverse-dynamics:load=0..2",
-    "inverse-dynamics-with-friction",
+    "inverse-dynamics-with-friction", "inverse-dynamics:load=0..2:wrench=20,5",
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["elbow-3r", "scara"])
 def test_names_units_and_ranges_are_those_of_the_compiler(name: str, function: str) -> None:
