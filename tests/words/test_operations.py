@@ -58,7 +58,7 @@ def test_operations_of_a_random_graph_give_its_words(seed: int, machine: str) ->
 
 # How many operations 150 random graphs have, and a digest of them: costs change them, not values.
 RECORDED = {
-    "mcu8": (2656, "4ec9528ea55e"), "mcu32": (2623, "7cbed775a1ee"),
+    "mcu8": (2656, "feb282baa68b"), "mcu32": (2623, "7cbed775a1ee"),
     "scalar": (2515, "d3c55d9689e1"), "lanes": (2677, "6c884619f918"),
 }  # fmt: skip
 
