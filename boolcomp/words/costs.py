@@ -148,7 +148,7 @@ class _Octets:
         return cost
 
     def product(self, a: int, b: int) -> float:
-        """Return the cycles of a product of words of so many bytes."""
+        """Return the cycles of a product of words of `a` and `b` bytes."""
         return MULTIPLY + 8 * (max(a, b) > 1) + 12 * (a + b > 3)
 
     def entry(self, op: IntOp, size: int, octets: int) -> float:
