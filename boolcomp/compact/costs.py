@@ -30,7 +30,9 @@ from boolcomp.compact.network import (
     word_nodes,
 )
 from boolcomp.compact.tables import Tabulated, table_cost
+from boolcomp.words.costs import MACHINES, cycles
 from boolcomp.words.graph import narrowed
+from boolcomp.words.lowering import lowered, slope_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -129,12 +131,15 @@ class WordProcessor:
     wide: float = 2.5  # factor for more bits than a register has
     unit: str = "cycles"
     whole: bool = True
+    bytewise: bool = False  # the cost of a graph is that of its integer operations
     weight: float = 4.0
 
     def table(self, table: Tabulated, maximum: int, *, operand: bool) -> float:  # noqa: ARG002
         """Return the cost of reading an entry and of the table's memory."""
         if len(set(table.entries)) == 1:
             return 0.0
+        if self.bytewise and 0 < abs(slope_of(table.entries)) < 256:
+            return self.multiply
         bits = table.bits + 1 if operand else table.bits
         size = _octets(bits)
         index = self.far / 2 if len(table.entries) > 256 else 0.0
@@ -195,7 +200,11 @@ class WordProcessor:
         return self.add * self._wider(len(counts))
 
     def graph(self, graph: WordGraph) -> int:
-        return counted(graph, self)
+        """Return the cost of a graph, of its integer operations if all are known."""
+        if not self.bytewise:
+            return counted(graph, self)
+        code = lowered(narrowed(graph), MACHINES["mcu8"])
+        return round(cycles(code) + self._memory(code.octets))
 
     def _memory(self, octets: int) -> float:
         return FULL / self.flash * octets
@@ -258,6 +267,7 @@ class Costs:
     scale: float = 1.0
     unit: str = "nodes"
     whole: bool = False  # tables begin in two parts
+    bytewise: bool = False
     weight: float = 1.0
     level: float = 0.0
 
@@ -360,6 +370,8 @@ def costs_of(demand: Demand) -> CostModel:
     """Return the cost model of a demand's target and objective."""
     if demand.target in PROCESSORS:
         processor = PROCESSORS[demand.target]
+        bytewise = demand.target == "mcu8" and demand.effort > 0  # screening alone misjudges bytes
+        processor = replace(processor, bytewise=bytewise)
         return replace(processor, flash=demand.flash) if demand.flash else processor
     model = MODELS[demand.target]
     return replace(model, level=LEVEL) if demand.objective == "depth" else model

@@ -22,6 +22,7 @@ PROMISE_VERSION = 1  # likewise, for results with a guaranteed error
 DEPTH_VERSION = 1  # likewise, for logic of few levels
 SATURATE_VERSION = 1  # likewise, for outputs that saturate
 OWN_BITS_VERSION = 1  # likewise, for outputs whose bits the problem specifies
+CODE_VERSION = 1  # likewise, for annealed code of a processor of 8 bits
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 NEARLY = 1 + 1e-6  # factor on the error left besides rounding: units are not exact
 USUAL_INPUT = 10  # bits of input words
@@ -265,6 +266,8 @@ def digest(problem: Problem, demand: Demand) -> str:
     elif any(own := demand.saturating(problem)):
         names = [x.name for x, saturates in zip(problem.outputs, own, strict=True) if saturates]
         version += f" own bits {OWN_BITS_VERSION} {' '.join(names)}"
+    if demand.target == "mcu8" and demand.effort:
+        version += f" code {CODE_VERSION}"
     text = f"{version}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -27,7 +27,7 @@ from boolcomp.compact.sketch import (
     WordSum,
     reads,
 )
-from boolcomp.compact.sketch_terms import Formulation
+from boolcomp.compact.sketch_terms import FINE, Formulation, is_multiple
 from boolcomp.compact.tables import DIGITS, constant_digits
 
 if TYPE_CHECKING:
@@ -121,6 +121,9 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
             widths[Role.EXPONENT.of(place)] = min(step, highest)
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
+            source = sketch.nodes[node.source]
+            if model.costs.bytewise and isinstance(source, SourceWord) and is_multiple(node):
+                widths[Role.EXPONENT.of(place)] = source.bits - read - FINE
             if place not in model.operands:
                 widths |= _first_split(place, node, read, whole=model.costs.whole)
         elif isinstance(node, WordSum):
@@ -349,6 +352,8 @@ DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # without terms
 FORMS = (*FORMS, Formulation(direct=True), Formulation(direct=True, exact=True))
 TABLED = range(len(FORMS), len(FORMS) + len(PLAIN))  # for code, where tables and products are cheap
 FORMS = (*FORMS, *(replace(FORMS[k], shared=False, tabled=True) for k in PLAIN))
+MULTIPLIED = range(len(FORMS), len(FORMS) + len(PLAIN))  # for processors that multiply bytes
+FORMS = (*FORMS, *(replace(FORMS[k], multiplied=True) for k in TABLED))
 
 
 # --------------------------------------------------------------------------------------------------

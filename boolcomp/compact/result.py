@@ -726,7 +726,8 @@ def render(kept: StoredResult) -> str:
         "form": [form.speeds, form.accelerations, form.chained, form.shared]
         + [form.exact] * (form.exact or form.direct or form.tabled)
         + [form.direct] * (form.direct or form.tabled)
-        + [True] * form.tabled,
+        + [True] * form.tabled
+        + [True] * form.multiplied,
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
         "demanded": _numbers(compact.allowed),

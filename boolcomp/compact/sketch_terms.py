@@ -50,6 +50,7 @@ from boolcomp.terms.extract import number_terms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from boolcomp.compact.sketch import Table
     from boolcomp.compact.sketch_steps import Prepared
     from boolcomp.problem.problem import PartHint, SumHint
     from boolcomp.problem.words import Interval
@@ -57,7 +58,16 @@ if TYPE_CHECKING:
     from boolcomp.terms.terms import Term, Wave
 
 
+LINEAR = 2  # coefficients
+FINE = 6  # binary places of a constant from 1 to 2 that is multiplied
 NEARLY_CONSTANT = 3.0  # ratio of a constant to a word's variation from which it is separate
+
+
+def is_multiple(node: Table) -> bool:
+    """Tell whether a table is a word times a constant of few binary places."""
+    if not isinstance(node, Powers) or len(node.coefficients) != LINEAR or node.coefficients[0]:
+        return False
+    return math.ldexp(node.coefficients[1], FINE).is_integer()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ class Formulation:
     part of another is computed once. `shared`: a product of two outputs is a separate word.
     `exact`: sums of angles lose no bit (see `AngleSum`). `direct`: use the steps of the calculation
     (see `direct_sketch`). `tabled`: an input times a constant is a table, unless the constant is a
-    power of two.
+    power of two. `multiplied`: such a constant has few digits, so that fine tables are products.
     """
 
     speeds: bool = True
@@ -78,6 +88,7 @@ class Formulation:
     exact: bool = field(default=False, repr=False)
     direct: bool = field(default=False, repr=False)
     tabled: bool = field(default=False, repr=False)
+    multiplied: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
         text = "as it is calculated" if self.direct else repr(self)
@@ -288,7 +299,10 @@ class _SketchMaker(SketchNodes):
         if not isinstance(self.nodes[node], SourceWord):
             return Linear(node, number)
         factor = power_of_two(abs(number)) * math.copysign(1.0, number)
-        return Linear(self.add(Powers(node, (0.0, rounded(number / factor)))), factor)
+        slope = rounded(number / factor)
+        if self.form.multiplied:
+            slope = math.ldexp(round(math.ldexp(slope, FINE)), -FINE)
+        return Linear(self.add(Powers(node, (0.0, slope))), factor)
 
     def _product(self, node: int, poly: Poly) -> list[Addend]:
         """Return the addends of node·poly; a product in several sums becomes one word."""

@@ -18,6 +18,7 @@ import numpy as np
 from boolcomp.base.errors import UsageError, listing
 from boolcomp.base.workers import SharedValue
 from boolcomp.compact import search
+from boolcomp.compact.costs import costs_of
 from boolcomp.compact.demand import ROUNDING, Demand, Listener, Progress
 from boolcomp.compact.errors import (
     Errors,
@@ -38,6 +39,7 @@ from boolcomp.compact.limits import (
     DIRECT_EXACT,
     EXACT,
     FORMS,
+    MULTIPLIED,
     PLAIN,
     TABLED,
     rounding_squares,
@@ -271,7 +273,8 @@ class WidthSearch(ABC):
         limit = NEARLY_AS_SMALL * min(sums, default=math.inf)
         near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= limit]
         count = REFINED if self.demand.effort else QUICK_REFINED
-        return replace(self, starts=tuple(near)[:count])
+        kinds = {FORMS[choice.form].multiplied: choice for choice in reversed(near)}
+        return replace(self, starts=tuple(kinds.values() if len(kinds) > 1 else near[:count]))
 
     def refine(self) -> Self:
         """Refine candidates in turns until one holds, or holds and can hardly be smaller."""
@@ -457,7 +460,8 @@ def is_pruned(terms: Terms) -> bool:
 
 def forms_of(terms: Terms, demand: Demand) -> Sequence[int]:
     """Return the forms that are screened first."""
-    plain = TABLED if demand.of_words else PLAIN
+    plain = [*TABLED] if demand.of_words else [*PLAIN]
+    plain += MULTIPLIED if costs_of(demand).bytewise else ()
     sums = tuple(plain) if terms.outputs and terms.waves <= MOST_WAVES else ()
     if not sums and terms.steps is None:
         raise UsageError(

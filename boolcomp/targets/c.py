@@ -6,6 +6,8 @@ of `int`. Values of up to 16 bits are calculated as `unsigned`, wider ones as `u
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,7 @@ from boolcomp.targets.target import (
 from boolcomp.words.costs import MACHINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
@@ -231,13 +233,18 @@ typedef int8_t @INT8;
 typedef uint8_t @UINT8;
 #define @NOW(sum) __asm__("" : "+r"(sum)) /* or all parts of a sum wait in registers for the last */
 #define @CUT(value, down, up) ((unsigned)((value) >> ((down) - (up))) & ~((1U << (up)) - 1U))
-#define @LOW(word) (*(const uint8_t *)&(word))
+#define @AT(word) __extension__({ __asm__("" : "+b"(given)); &given->word; })
+#define @GIVEN(word) (*@AT(word))
+#define @LOW(word) (*(const uint8_t *)@AT(word))
+#define @MADE(word) (*__extension__({ __asm__("" : "+b"(made)); &made->word; }))
 #define @FAR32(table, index) pgm_read_dword(&table[index])
 #else
 typedef int @INT8;
 typedef unsigned @UINT8;
 #define @NOW(sum) (void)0
-#define @LOW(word) ((uint8_t)(word))
+#define @GIVEN(word) (given->word)
+#define @LOW(word) ((uint8_t)given->word)
+#define @MADE(word) (made->word)
 #define @CUT(value, down, up) ((unsigned)((value) >> (down)) << (up))
 #endif
 #if defined(__AVR_HAVE_LPMX__) /* a table begins at a multiple of its size, up to 512 */
@@ -284,6 +291,8 @@ typedef unsigned @UINT8;
 #define @FAR16 @PART16
 #endif
 """
+OUTPUT = 3  # bytes that a step without a value of its own needs
+NEXT = 64  # steps of which the best is next
 PAGE = 256  # entries to which an address has one high byte
 
 
@@ -387,13 +396,15 @@ class _Printer:
             self.before(made.value)
             if made.inside is not None:
                 rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
-                self.lines.append(f"    if (!({self.all_of([made.inside])}){rests})")
-                self.lines.append(f"        saturated |= {1 << k}U;")
+                test = f"    if (!({self.all_of([made.inside])}){rests})"
+                self.lines.append(f"{test}\n        saturated |= {1 << k}U;")
             op = self.ops[made.value]
             text = _bare(self.show(made.value, self.kind(made.value)))
             kind, _ = _stored(op.low, op.high)
-            self.lines.append(f"    made->{result.result} = ({kind})({text});")
-        return [*self.lines, "    return saturated;"]
+            self.lines.append(f"    {self.prefix}MADE({result.result}) = ({kind})({text});")
+        ops = {name: self.ops[place] for place, name in self.names.items()}
+        octets = {name: _stored(op.low, op.high)[1] // 8 for name, op in ops.items()}
+        return [*fewer_live(self.lines, octets), "    return saturated;"]
 
     def before(self, *places: int) -> None:
         """Write the steps of values that have none yet."""
@@ -433,7 +444,7 @@ class _Printer:
             if k:
                 more = f"{name} {sign}= {_bare(text)}"
                 more = f"{name} = ({narrow})({name} {sign} {text})" if byte else more
-                self.lines += [f"    {more};", f"    {self.prefix}NOW({name});"]
+                self.lines.append(f"    {more};\n    {self.prefix}NOW({name});")
                 continue
             constant = _literal(abs(op.constant), kind)
             if factor < 0:
@@ -474,7 +485,7 @@ class _Printer:
         cast = f"({TYPES[kind]})"
         match op.op:
             case "input":
-                text = f"{cast}{self.given(op)}"
+                text = f"{cast}{self.given('GIVEN', op)}"
             case "bits":
                 text = self.bits(op, kind)
             case "sum":
@@ -494,8 +505,8 @@ class _Printer:
                 text = f"({self.all_of(op.conditions)} ? {then} : {otherwise})"
         return text
 
-    def given(self, op: IntOp) -> str:
-        return f"given->{self.procedure.inputs[op.argument[0]].parameter}"
+    def given(self, how: str, op: IntOp) -> str:
+        return f"{self.prefix}{how}({self.procedure.inputs[op.argument[0]].parameter})"
 
     def product(self, op: IntOp, kind: int) -> str:
         """Return a product (or a bitwise difference), in 16 bits if it fits."""
@@ -517,6 +528,8 @@ class _Printer:
         """Return a value of its narrowest type: processors multiply small numbers faster."""
         op = self.ops[place]
         narrow, stored = self.stored(op)
+        if is_byte(op) and op.high < 128 and op.low < op.high:  # signed products are cheaper
+            return f"({TYPES[kind]})({self.prefix}INT8){self.show(place, 16)}"
         if self.is_typed(place) or op.low == op.high:
             return self.show(place, kind)
         return f"({TYPES[kind]})({narrow}){self.show(place, max(16, stored))}"
@@ -554,7 +567,7 @@ class _Printer:
         """Return the lowest bits of a value; casts replace masks where they can."""
         (of,), (bits, signed) = op.sources, op.argument
         if not signed and bits <= 8 and self.ops[of].op == "input":
-            text = f"({TYPES[kind]}){self.prefix}LOW({self.given(self.ops[of])})"
+            text = f"({TYPES[kind]}){self.given('LOW', self.ops[of])}"
             return text if bits == 8 else f"({text} & {(1 << bits) - 1}U)"
         if bits in SIZES:
             sign = "" if signed else "u"
@@ -630,6 +643,40 @@ class _Printer:
             if one.high < op.high:
                 texts.append(f"{text} <= {one.high}")
         return " && ".join(texts) or "1"
+
+
+def fewer_live(steps: Sequence[str], octets: Mapping[str, int]) -> list[str]:
+    """Return steps in an order with fewer live values, whose bytes are given by their names.
+
+    Each value is declared by one step, and others may add to it. A step that needs no more bytes
+    than it frees is done as soon as it can be.
+    """
+    reads, writes, found = Counter[str](), Counter[str](), list[str]()
+    pending = []
+    for step in steps:
+        made = re.match(r" +(?:const \w+ |\w+ )?(\w+) [-+]?=", step)
+        name = made[1] if made and made[1] in octets else ""
+        read = {word for word in re.findall(r"\w+", step) if word in octets} - {name}
+        declares = bool(name) and not writes[name]
+        writes[name] += 1
+        reads.update(read)
+        pending.append((step, name, declares, read))
+    declared = set[str]()
+    while pending:
+        best, least = 0, 1
+        for place, (_, name, declares, read) in enumerate(pending[:NEXT]):
+            if any(writes[k] for k in read) or not (declares or not name or name in declared):
+                continue
+            needed = octets.get(name, OUTPUT) * (declares or not name)
+            needed -= sum(octets[k] for k in read if reads[k] == 1)
+            if needed < least:
+                best, least = place, needed
+        step, name, _, read = pending.pop(best)
+        declared.add(name)
+        writes[name] -= 1
+        reads.subtract(read)
+        found.append(step)
+    return found
 
 
 def is_byte(op: IntOp) -> bool:

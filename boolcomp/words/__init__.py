@@ -8,6 +8,7 @@ from boolcomp.base import lazy
 
 if TYPE_CHECKING:
     from boolcomp.words.costs import MACHINES as MACHINES
+    from boolcomp.words.costs import cycles as cycles
     from boolcomp.words.drawing import draw_graph as draw_graph
     from boolcomp.words.drawing import word_names as word_names
     from boolcomp.words.graph import Angles as Angles
@@ -44,7 +45,7 @@ else:
             "graph": "Angles Bits Heap InputWord Lookup Node OutputWord "
             "PartialProducts Scale Turn WordGraph narrowed parse_graph "
             "reads",
-            "costs": "MACHINES",
+            "costs": "MACHINES cycles",
             "lowering": "Lowering Maker",
             "operations": "Inside IntOp IntOps IntOutput interpret",
             "simulation": "agrees node_word simulate with_word word_values",

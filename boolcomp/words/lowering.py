@@ -110,6 +110,12 @@ def ordered(table: BitTable, bits: Sequence[Bit]) -> BitTable:
     return BitTable(tuple(bits), table.entries[place])
 
 
+def slope_of(entries: Sequence[int]) -> int:
+    """Return the difference of neighbouring entries if all are equal, or 0."""
+    steps = set(map(operator.sub, entries[1:], entries))
+    return steps.pop() if len(steps) == 1 else 0
+
+
 def union(tables: Sequence[BitTable]) -> int:
     return len({bit for table in tables for bit in table.bits})
 
@@ -458,10 +464,11 @@ class Maker:
             if (known := self.known(place)) is not None:
                 constant += factor * known
                 continue
-            op, sources, argument = self.made[place]
-            if op == "sum" and not argument[1] and len(sources) == 1 and place not in self.single:
-                constant += factor * argument[0]  # a scaled value with a constant
-                factor, place = factor * argument[2], sources[0]  # noqa: PLW2901 (the same value)
+            while (scaled := self._scaled(place)) is not None:  # a scaled value with a constant
+                constant += factor * scaled[0]
+                factor, place = factor * scaled[1], scaled[2]  # noqa: PLW2901 (the same value)
+                if not self.costs.memory:
+                    break
             found[place] = found.get(place, 0) + factor
         for place in [k for k in found if self.is_entry(k) and self.costs.plain]:
             if abs(factor := found[place]) not in self.costs.plain:
@@ -478,6 +485,13 @@ class Maker:
             whole = self._table(several, lambda *x, f=factors: sum(map(operator.mul, f, x)))
             found[whole] = found.get(whole, 0) + 1
         return [(factor, place) for place, factor in found.items() if factor], constant
+
+    def _scaled(self, place: int) -> tuple[int, int, int] | None:
+        """Return a constant, a factor and a value of which a value is the sum, or None."""
+        op, sources, argument = self.made[place]
+        if op != "sum" or argument[1] or len(sources) != 1 or place in self.single:
+            return None
+        return argument[0], argument[2], sources[0]
 
     def _pays(self, found: Mapping[int, int], several: Sequence[int]) -> bool:
         """Tell whether a table needs little more memory than those whose sum it is."""
@@ -551,7 +565,7 @@ class Lowering:
         self.words: list[int] = []  # the value of every node
         self.alone: set[int] = set()  # tables that no other table of a sum can be joined with
         self.held: dict[int, tuple[int, int]] = {}  # words times 2^by: the value, by
-        self.rotated: dict[int, int] = {}  # constants of angles that tables contain
+        self.rotated: dict[int, int] = {}  # constants of sums that their tables contain
         self.turned = make.costs.register == 8 and self._is_turned()
         cut = iter(cuts)
         for place, node in enumerate(graph.nodes):
@@ -579,11 +593,20 @@ class Lowering:
             return self.make.entry(fields, [entry - half for entry in node.entries], top)
         steps = self.rotated.get(node.source, 0) >> drop
         entries = np.roll(node.entries, -steps).tolist() if steps else node.entries
+        if len(picked) == node.read and (slope := self._slope(node)):
+            word = self.make.shifted(self.words[node.source], drop)
+            middle = node.entries[0] + (slope << node.read >> 1) - half
+            return self.make.sum([(slope, word)], middle)
         entry = self.make.entry(fields, entries, top)
         self.make.about.setdefault(entry, meaning)
         if self.readers[len(self.words)] > 1:
             self.make.shared.add(entry)
         return self.make.offset(entry, -half)
+
+    def _slope(self, node: Lookup) -> int:
+        """Return the difference of all neighbouring entries of a table, if it is a byte, or 0."""
+        slope = slope_of(node.entries) if self.make.costs.memory else 0
+        return slope if abs(slope) < 256 else 0
 
     def _part(self, place: int, drop: int, column: int, *, negative: bool) -> Product:
         """Return a word or its inverse without low bits, shifted."""
@@ -615,10 +638,6 @@ class Lowering:
             ]  # fmt: skip
             total = (node.constant << by) + sum(fixed for _, fixed in pairs)
             terms = [term for terms, _ in pairs for term in terms]
-            if (side := self._read_above(place)) is not None:
-                _, fixed = self.make.joined(terms, total)
-                self.rotated[place] = fixed >> side + by << side
-                total -= self.rotated[place] << by
             return self._hold(place, terms, total, by)
         constant, terms, loose = node.constant - (1 << node.bits >> 1), [], []
         for turn in node.turns:
@@ -634,7 +653,7 @@ class Lowering:
         return self.make.word(loose, constant, node.bits)
 
     def _read_above(self, place: int) -> int | None:
-        """Return the number of low bits that no table of an angle reads, None for other readers."""
+        """Return the number of low bits that no table reads of a value, None for other readers."""
         nodes, drop = self.graph.nodes, 0
         for node in nodes:
             if place not in reads(node):
@@ -680,6 +699,11 @@ class Lowering:
     def _hold(self, place: int, terms: Terms, constant: int, by: int) -> int:
         """Keep a word times a power of two, and return the word; the value itself if by < 0."""
         make, bits = self.make, self.graph.nodes[place].bits
+        side = self._read_above(place)
+        if side is not None and by >= 0:
+            terms, constant = make.joined(terms, constant)
+            self.rotated[place] = constant >> side + by << side
+            constant -= self.rotated[place] << by
         if (base := self._base(terms, constant, bits + by)) and by >= 0:
             byte = make.sum(terms, constant - base)
             make.about.setdefault(byte, self.meanings[place])
@@ -910,6 +934,17 @@ class Lowering:
         if rests is not None:
             cell = make.chosen(zeros, make.constant(0), cell)
         return IntOutput(cell, inside if saturates else None, tuple(zeros))
+
+
+def lowered(graph: WordGraph, costs: MachineCosts) -> IntOps:
+    """Return the operations of a graph whose inputs are natural words."""
+    make, cells = Maker(costs), []
+    for place, node in enumerate(graph.inputs):
+        word = make.make("input", (), (place, node.bits))
+        word = make.make("bits", (word,), (node.bits, 0))
+        cells.append(make.sum([(1, word)], -(1 << node.bits >> 1)))
+    lowering = Lowering(graph, make, cells, [(place, 0) for place in range(len(cells))])
+    return make.done([lowering.output(place, None) for place in range(len(graph.results))])
 
 
 def _digits(m: int, n: int, counts: Callable[[int, int], bool]) -> list[int]:

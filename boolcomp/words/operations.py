@@ -124,6 +124,12 @@ class IntOps:
     outputs: tuple[IntOutput, ...]
     about: tuple[str, ...] = ()
 
+    @property
+    def octets(self) -> int:
+        """The number of bytes of tables."""
+        spans = ((len(entries), max(entries) - min(entries)) for entries in self.tables)
+        return sum(size * (1 + (span > 255) + 2 * (span > 65535)) for size, span in spans)
+
 
 def signed_range(bits: int) -> Range:
     """Return the least and the largest signed number of a number of bits."""

@@ -201,7 +201,7 @@ ALWAYS: list[tuple[str, tuple[str, ...], dict[str, Any], str]] = [
     ("finer curves", CURVES, {"bits": 6, "inputs": 6, "rms": (0.6,)}, "f1a2a8e7e8a2"),
     ("finer code", WAVES, {**FINER, "target": "mcu32"}, "2356f1be231e"),
     ("lut6", PAIR, {"target": "lut6", "effort": 0.03}, "ca11009bb97f"),
-    ("code with flash", WAVES, {"target": "mcu8", "flash": 300, "effort": 0.03}, "f61d17461acf"),
+    ("code with flash", WAVES, {"target": "mcu8", "flash": 300, "effort": 0.03}, "81fb3f06519b"),
     ("code", CURVES, {"target": "simd", "effort": 0.03}, "4104e92c4de9"),
     ("carries", PAIR, {"target": "carry", "effort": 0.03}, "22a2e2989b8f"),
     ("promised", WAVES, promised("5lsb"), "bd8c09f36580"),
