@@ -204,11 +204,12 @@ def test_streams_around_instances_of_tables_hold(tmp_path: Path) -> None:
     assert file_checked(program, None, tmp_path / "x.v", None, 60.0).holds is False
 
 
-def test_a_module_that_a_directive_selects_is_not_read_alone(tmp_path: Path) -> None:
+def test_two_modules_of_one_name_are_refused_whatever_selects_them(tmp_path: Path) -> None:
     text = verilog()
     wrong = text.replace("assign tau2 = {", "assign tau2 = ~{").replace("~~", "")
-    both = f"`ifndef OLD\n{wrong}`else\n{text}`endif\n"
-    assert check(both, tmp_path, top="machado_2r").holds is False
+    both = f"`ifndef BOOLCOMP_OLD\n{wrong}`else\n{text}`endif\n"
+    with pytest.raises(DataError, match="module machado_2r is defined twice"):
+        check(both, tmp_path, top="machado_2r")
 
 
 @pytest.mark.check
