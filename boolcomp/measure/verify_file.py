@@ -166,7 +166,9 @@ class _FileProof:
 
     def verilog(self, text: str, top: str | None) -> Comparison:
         """Try the readers of exports, then Yosys."""
-        plain = _COMMENT.sub(lambda match: match[0] if match[0][0] == "\\" else " ", text)
+        plain = _COMMENT.sub(  # of the same length
+            lambda match: match[0] if match[0][0] == "\\" else re.sub(r"\S", " ", match[0]), text
+        )
         self.clear(text, plain)
         modules = re.findall(r"\bmodule\s+(\w+)", plain)
         twice = sorted(name for name, count in Counter(modules).items() if count > 1)
