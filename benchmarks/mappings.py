@@ -3,6 +3,7 @@
     python benchmarks/mappings.py                          # the PUMA 560 at 8 bits
     python benchmarks/mappings.py out/2r --commands export  # a program that was saved
 
+`--commands area` also places and routes, which takes minutes.
 Both runs must write the same bytes. Seconds are of the wall and of the processor.
 """
 
@@ -22,6 +23,7 @@ from boolcomp.base.errors import table
 
 COMMANDS = {
     "export": ["export", "PROGRAM", "--to", "verilog", "--luts", "6", "-o", "-"],
+    "cells": ["area", "PROGRAM", "--on", "ice40", "--seeds", "0"],
     "area": ["area", "PROGRAM", "--on", "ice40"],
     "lut4": ["area", "PROGRAM", "--on", "lut4"],
 }
@@ -42,7 +44,7 @@ def main() -> None:
     """Print a row for every command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", nargs="?")
-    parser.add_argument("--commands", default="export,lut4,area")
+    parser.add_argument("--commands", default="export,lut4,cells")
     asked = parser.parse_args()
     rows = []
     with TemporaryDirectory() as folder:

@@ -15,15 +15,18 @@ import re
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
 import boolcomp
 from boolcomp.base.errors import table
 from boolcomp.measure.verify_file import file_checked
 from boolcomp.targets import ExportOptions, export_texts
 
+if TYPE_CHECKING:
+    from boolcomp.targets.target import Level
+
 PROGRAMS = {"machado-2r": 10.0, "puma560": 60.0}  # seconds that are allowed
-CASES: list[tuple[str, Literal["gates", "words"], int, int]] = [
+CASES: list[tuple[str, Level, int, int]] = [
     ("verilog", "gates", 0, 0), ("verilog", "gates", 8, 0), ("verilog", "gates", 0, 6),
     ("verilog", "words", 0, 0), ("verilog", "words", 8, 0), ("vhdl", "gates", 0, 0),
     ("blif", "gates", 0, 6), ("aiger", "gates", 0, 0),
@@ -47,8 +50,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     rows = []
     for name, allowed in list(PROGRAMS.items())[: 1 if quick else None]:
-        options: dict[str, Any] = {"rms_error": 0.505} if name == "puma560" else {}
-        program = boolcomp.compile(name, bits=8, **options)
+        program = boolcomp.compile(name, bits=8, rms_error=0.505 if name == "puma560" else None)
         for target, level, stages, luts in CASES if name == "machado-2r" else CASES[:3]:
             given = ExportOptions(level, stages, luts=luts)
             ((file, content),) = export_texts(program, target, None, given).items()
