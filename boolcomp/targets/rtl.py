@@ -334,7 +334,7 @@ def reads(operation: Operation) -> list[Wires]:
 # --------------------------------------------------------------------------------------------------
 
 USUAL = replace(delays_of("ice40"), about="tables of four inputs")  # where no device is named
-DELAY_WEIGHTS = (2, 30, 300)  # candidates for modules in stages; others have the first
+DELAY_WEIGHTS = (2, 30, 300)  # candidates for modules in stages
 
 
 class Books:
@@ -1177,9 +1177,10 @@ def words_of(
     """Return the module of a program's words: the least stage delay, or the stages for a clock."""
     loads = program.loads if load is None else (program.load(load),)
     split = stages > 1 or goal is not None
+    known = 0 if delays is USUAL else 1  # without a device, area counts
     books = [
         Books(Names([*reserved, *CONTROLS]), delays, weight, rows=split)
-        for weight in (DELAY_WEIGHTS if split else DELAY_WEIGHTS[:1])
+        for weight in (DELAY_WEIGHTS if split else DELAY_WEIGHTS[known : known + 1])
     ]
     made = [(_module(program, loads, design, reserved, one), one.names) for one in books]
     if goal:
