@@ -70,7 +70,7 @@ def command(
             close=close, interface=checked("interface", interface, INTERFACES), step=step,
         )  # fmt: skip
     results = Results(COLUMNS, found)
-    brief = "target, design, tables, carries, DSP, RAM, flip-flops, levels, MHz, best, ns"
+    brief = "target, design, tables, LUT6, carries, DSP, RAM, flip-flops, levels, MHz, best, ns"
     text = "\n".join([tabled(results, brief), *(f"skipped: {sentence}" for sentence in skipped)])
     note = "MHz: estimated by nextpnr; all paths are between registers"
     clocked = any(one.fmax for one in found)

@@ -321,6 +321,7 @@ def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
 
 _LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
 PLACEABLE = r"delete t:$scopeinfo"  # cells that nextpnr before 0.7 does not know
+MOST_PAIRED = 5  # inputs of two functions in one LUT6
 TARGET_CLOCK = 250  # MHz, a target for nextpnr that it may miss
 
 
@@ -338,6 +339,7 @@ class Area:
     fmax: tuple[float, ...] = ()
     stages: int = 0
     note: str = ""
+    physical: int | None = None  # look-up tables of a device that pairs functions
     clocks: int = 0  # of latency beyond the stages
 
     @property
@@ -353,6 +355,7 @@ COLUMNS = (
     ResultColumn("target", "target", left=True, meaning="FPGA family"),
     ResultColumn("design", "design", left=True, meaning="gates, mapped tables or words"),
     ResultColumn("luts", "tables", "cells.luts", meaning="look-up tables"),
+    ResultColumn("physical_luts", "LUT6", "physical"),  # of Xilinx, see `paired`
     ResultColumn("carries", "carries", "cells.carries", meaning="carries"),
     ResultColumn("dsp", "DSP", "cells.dsp", meaning="multiplier blocks"),
     ResultColumn("bram", "RAM", "cells.bram", meaning="memory blocks"),
@@ -398,7 +401,7 @@ def _measured(
         write_text(folder / "core.v", source.text, durable=False)
         write_text(folder / "frame.v", framed(source), durable=False)
         step(f"{family.name}, {source.name}: yosys")
-        cells, levels = _counted(source, family, folder, dsp=dsp)
+        cells, levels, physical = _counted(source, family, folder, dsp=dsp)
         note, fmax = "", []
         if seeds and family.router and cells.dsp:
             note = "no clock: timing of multipliers without registers is unreliable"
@@ -410,23 +413,55 @@ def _measured(
                 step(f"{family.name}, {source.name}: {family.router}, seed {seed}")
                 fmax.append(_routed(family, folder, seed))
     return Area(
-        family.name, source.name, cells, levels, tuple(fmax), source.stages, note, source.clocks
-    )
+        family.name, source.name, cells, levels, tuple(fmax), source.stages, note, physical,
+        source.clocks,
+    )  # fmt: skip
 
 
 def _counted(
     source: VerilogSource, family: Device, folder: Path, *, dsp: bool
-) -> tuple[CellCounts, int]:
+) -> tuple[CellCounts, int, int | None]:
     yosys = needed("yosys")
     made = _synthesis(family, source.top, dsp=dsp)
     script = [_read(family, "core.v"), made, "tee -q -o stat.json stat -json"]
-    _run(yosys, [*script, "write_rtlil core.il"], folder)
+    _run(yosys, [*script, "write_rtlil core.il", "write_json core.json"], folder)
     kinds = cell_kinds((folder / "stat.json").read_text("utf-8"))
     registers = [f"t:{kind}" for kind in flip_flops(kinds, family)]
     cut = [f"delete {' '.join(registers)}"] if registers else []
     script = ["read_rtlil core.il", *cut, "tee -q -o ltp.txt ltp"]
     _run(yosys, script, folder)
-    return counted(kinds, family), longest((folder / "ltp.txt").read_text("utf-8"))
+    pairs = family.carries == "CARRY4"
+    physical = paired((folder / "core.json").read_text("utf-8")) if pairs else None
+    return counted(kinds, family), longest((folder / "ltp.txt").read_text("utf-8")), physical
+
+
+def paired(text: str) -> int:
+    """Return the LUT6 of a Xilinx netlist; two functions of at most five inputs may share one.
+
+    Functions are paired by decreasing numbers of inputs, each with the largest that fits. Two bits
+    of a carry chain need two LUT6.
+    """
+    modules = parse_json(text, "the netlist of Yosys")["modules"].values()
+    cells = [cell for module in modules for cell in module.get("cells", {}).values()]
+    chains = (x["connections"].get("S", []) for x in cells if x["type"] == "CARRY4")
+    carried = {bit for bits in chains for bit in bits}
+    waiting = []
+    for pins in (x["connections"] for x in cells if re.fullmatch("LUT[1-6]|INV", x["type"])):
+        inputs = {bit for port, bits in pins.items() for bit in bits if port != "O"}
+        waiting.append(({x for x in inputs if isinstance(x, int)}, pins["O"][0] in carried))
+    waiting.sort(key=lambda one: len(one[0]))
+    count = 0
+    while waiting:
+        one, chained = waiting.pop()
+        fits = (
+            k for k, (other, also) in reversed([*enumerate(waiting)])
+            if not (chained and also) and len(one | other) <= MOST_PAIRED
+        )  # fmt: skip
+        partner = next(fits, None) if len(one) <= MOST_PAIRED else None
+        if partner is not None:
+            waiting.pop(partner)
+        count += 1
+    return count
 
 
 def _synthesis(family: Device, top: str, *, dsp: bool) -> str:

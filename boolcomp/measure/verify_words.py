@@ -213,7 +213,9 @@ class Polynomials:
         """Return the polynomial of a concatenation, which may be a product."""
         product = self.product(formula)
         if product is not None:
-            return product, (1 << formula.bits) - 1
+            top = formula.parts[-1]
+            zeros = top.bits if isinstance(top, Literal) and not top.value else 0
+            return product, (1 << formula.bits - zeros) - 1
         terms, total, place = [], 0, 0
         for part in formula.parts:
             found, largest = self.number(part, room - place)

@@ -334,7 +334,7 @@ def reads(operation: Operation) -> list[Wires]:
 # --------------------------------------------------------------------------------------------------
 
 USUAL = replace(delays_of("ice40"), about="tables of four inputs")  # where no device is named
-DELAY_WEIGHTS = (2, 30, 300)  # candidates for modules in stages; others have the first
+DELAY_WEIGHTS = (2, 30, 300)  # candidates for modules in stages
 
 
 class Books:
@@ -592,7 +592,7 @@ def _settled(addend: SignalAddend, bits: int) -> tuple[int, list[SignalAddend]]:
     return known, [SignalAddend(word, column)]
 
 
-class Term(NamedTuple):
+class Pending(NamedTuple):
     """A word that waits to be added: an addend, or the sum of `parts`.
 
     Its bits are in columns from `column` to below `top`, its largest value is `reach` there.
@@ -605,7 +605,7 @@ class Term(NamedTuple):
     cells: int
     time: int
     addend: SignalAddend | None = None
-    parts: tuple[Term, ...] = ()
+    parts: tuple[Pending, ...] = ()
 
 
 def in_parts(
@@ -619,7 +619,7 @@ def in_parts(
     terms = [_term(books, addend) for addend in addends]
     ones = total & 1 if len(addends) > 1 else 0
     total -= ones
-    found: list[tuple[int, int, list[Term], int, list[int]]] = []
+    found: list[tuple[int, int, list[Pending], int, list[int]]] = []
     for low in dict.fromkeys(total & ((1 << place) - 1) for place in range(bits + 1)):
         left = _paired(books, [*terms, *_constant(books, low)], bits)
         fill = [k for k, one in enumerate(left) if not (total - low) & ((1 << one.top) - 1)]
@@ -638,32 +638,32 @@ def in_parts(
     return [x for x in made if wires_of(x.word)], ones
 
 
-def _term(books: Books, addend: SignalAddend) -> Term:
+def _term(books: Books, addend: SignalAddend) -> Pending:
     bits = width(addend.word)
     reach = (1 << bits) - 1 if wires_of(addend.word) else constant(addend.word)
     time = books.time((*addend.word, *addend.flips))
-    return Term(addend.column, addend.column + bits, reach, 0, time, addend)
+    return Pending(addend.column, addend.column + bits, reach, 0, time, addend)
 
 
-def _constant(books: Books, value: int) -> list[Term]:
+def _constant(books: Books, value: int) -> list[Pending]:
     """Return a constant as a term; none for 0."""
     column = (value & -value).bit_length() - 1
     word = (Fixed(value >> max(0, column), value.bit_length() - column),)
     return [_term(books, SignalAddend(word, column))] if value else []
 
 
-def _plain(term: Term) -> bool:
+def _plain(term: Pending) -> bool:
     """Tell whether a term is a word to which higher bits can be joined."""
     return term.addend is None or bool(wires_of(term.addend.word) and not term.addend.flips)
 
 
-def _paired(books: Books, terms: list[Term], bits: int) -> list[Term]:
+def _paired(books: Books, terms: list[Pending], bits: int) -> list[Pending]:
     """Add pairs until two terms are left; each pair costs least in full adders and delay.
 
     A third term of one bit is the carry into an adder.
     """
 
-    def price(pair: tuple[Term, Term]) -> int:
+    def price(pair: tuple[Pending, Pending]) -> int:
         a, b = pair
         cells = _cells(pair, bits)
         return 10_000 * cells + books.delay_weight * (max(a.time, b.time) + books.delays.sum(cells))
@@ -679,21 +679,21 @@ def _paired(books: Books, terms: list[Term], bits: int) -> list[Term]:
     return waiting
 
 
-def _cells(terms: Sequence[Term], bits: int) -> int:
+def _cells(terms: Sequence[Pending], bits: int) -> int:
     """Return the full adders of a sum of terms."""
     top = min(bits, max(one.top for one in terms) + 1)
     return max(0, top - max(one.column for one in terms)) if len(terms) > 1 else 0
 
 
-def _added(books: Books, terms: Sequence[Term], bits: int) -> Term:
+def _added(books: Books, terms: Sequence[Pending], bits: int) -> Pending:
     column, cells = min(one.column for one in terms), _cells(terms, bits)
     reach = min(sum(x.reach << x.column - column for x in terms), (1 << bits - column) - 1)
     time = max(one.time for one in terms) + (books.delays.sum(cells) if len(terms) > 1 else 0)
     cells += sum(one.cells for one in terms)
-    return Term(column, column + reach.bit_length(), reach, cells, time, None, tuple(terms))
+    return Pending(column, column + reach.bit_length(), reach, cells, time, None, tuple(terms))
 
 
-def _made(books: Books, name: str, term: Term, bits: int) -> SignalAddend:
+def _made(books: Books, name: str, term: Pending, bits: int) -> SignalAddend:
     """Return a term as an addend; sums become signals."""
     if term.addend is not None:
         return term.addend
@@ -1177,9 +1177,10 @@ def words_of(
     """Return the module of a program's words: the least stage delay, or the stages for a clock."""
     loads = program.loads if load is None else (program.load(load),)
     split = stages > 1 or goal is not None
+    known = 0 if delays is USUAL else 1  # without a device, area counts
     books = [
         Books(Names([*reserved, *CONTROLS]), delays, weight, rows=split)
-        for weight in (DELAY_WEIGHTS if split else DELAY_WEIGHTS[:1])
+        for weight in (DELAY_WEIGHTS if split else DELAY_WEIGHTS[known : known + 1])
     ]
     made = [(_module(program, loads, design, reserved, one), one.names) for one in books]
     if goal:

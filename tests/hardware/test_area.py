@@ -4,6 +4,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
@@ -25,6 +26,7 @@ from boolcomp.measure.fpga import (
     framed,
     longest,
     mapped_area,
+    paired,
     source_of,
 )
 
@@ -69,6 +71,26 @@ def test_what_tools_print_is_read() -> None:
                        (clock_of, '{"fmax": {}}'), (clock_of, '{"fmax": {"a": {}}}')):  # fmt: skip
         with pytest.raises(DataError):
             read(text)
+
+
+def test_a_lut6_takes_two_functions_of_five_inputs_but_not_two_bits_of_a_chain() -> None:
+    def lut6(tables: list[tuple[list[int], int]], chain: list[int]) -> int:
+        cells: dict[str, Any] = {
+            f"t{k}": {
+                "type": f"LUT{len(bits)}",
+                "connections": {**{f"I{j}": [bit] for j, bit in enumerate(bits)}, "O": [made]},
+            }
+            for k, (bits, made) in enumerate(tables)
+        }
+        cells["chain"] = {"type": "CARRY4", "connections": {"S": chain}}
+        return paired(json.dumps({"modules": {"top": {"cells": cells}}}))
+
+    two = [([1, 2, 3], 10), ([3, 4, 5], 11)]
+    assert lut6(two, [10]) == 1
+    assert lut6(two, [10, 11]) == 2
+    assert lut6([*two[:1], ([3, 4, 5, 6], 11)], []) == 2  # six inputs
+    assert lut6([([1, 2, 3, 4, 5, 6], 10), ([1, 2], 11)], []) == 2
+    assert lut6([([1, 2], 10), ([3], 11), ([1, 2, 3, 4, 5], 12), ([1, 2, 5], 13)], []) == 2
 
 
 def test_a_tool_that_fails_says_its_own_error(tmp_path: Path) -> None:

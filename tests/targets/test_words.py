@@ -104,6 +104,18 @@ def test_a_register_before_a_table_has_a_first_value() -> None:
         assert re.search(rf"reg \[\d:0\] {name} = \d'b0;", found)
 
 
+def test_a_sum_that_loses_its_carry_in_a_concatenation_is_not_the_whole_sum() -> None:
+    parts = tuple(Bits(k, 0, 0, negative=False) for k in range(2))
+    inputs = tuple(InputWord(name, 3, angle=False) for name in "ab")
+    graph = WordGraph((*inputs, Heap(parts, 0, 4)), (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 4),))
+    program = of_graph("two", graph)
+    good = text(program)
+    assert holds(program, good)
+    wrong = good.replace("{1'b0, a}\n        + {1'b0, b}", "{1'b0, a + b}")
+    assert wrong != good
+    assert not words_compared(program, None, "x.v", wrong)[0].holds
+
+
 MUTATIONS = {
     "an entry of a table": (r"3'd3: curve = 3'd4", "3'd3: curve = 3'd5"),
     "a shift": (r"\{1'b0, \{3\{b\[2\]\}\} ~\^ curve\}", "{{3{b[2]}} ~^ curve, 1'b0}"),
