@@ -67,7 +67,8 @@ class Delays:
 
 DELAYS = {  # register, look-up table, carry: in, next, out; wires: route, detour, growth, tangle
     "ice40": Delays("Lattice iCE40 HX8K", 4, 540, 403, 251, 139, 577, 604, 740, 0.04, 0.35),
-    "up5k": Delays("Lattice iCE40 UP5K", 4, 1390, 1232, 675, 277, 1900, 1200, 1500, 0.04, 0.3),
+    # Fitted on the 2R alone, with the growth of the HX8K.
+    "up5k": Delays("Lattice iCE40 UP5K", 4, 1390, 1214, 657, 325, 1519, 1704, 1143, 0.04, 0.31),
     "ecp5": Delays("Lattice ECP5, speed grade 6", 4, 655, 236, 447, 35, 425, 772, 869, 0.06, 0.01),
     # Cells: Project X-Ray's database of Artix-7 (CLBLL_L.sdf, slow corner). Wires: assumed.
     "xilinx7": Delays("AMD Artix-7", 6, 400, 124, 650, 29, 313, 550, 600, 0.04, 0.3, fitted=False),
