@@ -607,6 +607,7 @@ ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: the price of excess noise; nodes
 PERTURBATIONS = 0.01  # a width, for a nominal second
 MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
+MULTIPLIED_PROMISE = 0.9  # annealing shrinks code with multiplied constants more
 LATE = 8.0  # the pressure from which refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 LOOKS = 200  # graphs simulated at all of few words in a nominal second
@@ -663,7 +664,8 @@ class SearchTask:
 
     def rank(self, choice: Candidate) -> tuple[float, float]:
         """Return the key by which the best of several candidates is the least."""
-        return 0.0, choice.nodes * math.pow(max(1.0, choice.excess), self.pressure)
+        promise = MULTIPLIED_PROMISE if FORMS[choice.form].multiplied else 1.0
+        return 0.0, promise * choice.nodes * math.pow(max(1.0, choice.excess), self.pressure)
 
     def sketch(self, form: int) -> Sketch:
         """Return the outputs in a form, without widths."""

@@ -273,8 +273,9 @@ class WidthSearch(ABC):
         limit = NEARLY_AS_SMALL * min(sums, default=math.inf)
         near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= limit]
         count = REFINED if self.demand.effort else QUICK_REFINED
-        kinds = {FORMS[choice.form].multiplied: choice for choice in reversed(near)}
-        return replace(self, starts=tuple(kinds.values() if len(kinds) > 1 else near[:count]))
+        multiplied = [choice for choice in near if FORMS[choice.form].multiplied][:REFINED]
+        others = [choice for choice in near if not FORMS[choice.form].multiplied]
+        return replace(self, starts=(*others[: 1 if multiplied else count], *multiplied))
 
     def refine(self) -> Self:
         """Refine candidates in turns until one holds, or holds and can hardly be smaller."""
