@@ -549,16 +549,11 @@ def _corrected(
             found = source_of(program, load, level, 0, device(goal.device).luts, new)
         except UsageError:  # no more stages, or a stage is too long
             return goal, replace(source, text="")
-        if _logic(found) != _logic(source) if slower else found.stages < source.stages:
+        if found.stages > source.stages if slower else found.stages < source.stages:
             return new, found
         if not slower:
             return goal, replace(source, text="")
         margin *= STEP
-
-
-def _logic(source: VerilogSource) -> list[str]:
-    """Return the lines of a module without the comments at its head."""
-    return [line for line in source.text.splitlines() if not line.startswith("//")]
 
 
 def _outcome(text: str) -> tuple[float, Area]:
