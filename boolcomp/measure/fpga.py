@@ -542,7 +542,7 @@ def _corrected(
 ) -> tuple[ClockGoal, VerilogSource]:  # fmt: skip
     """Return the next plan after a clock that was reached; without text if there is none."""
     slower = clock < goal.clock
-    margin = goal.margin * goal.clock / clock
+    margin = goal.margin * goal.clock / clock * (STEP if slower else 1)
     while True:
         new = replace(goal, margin=margin)
         try:
