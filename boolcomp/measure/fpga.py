@@ -622,23 +622,18 @@ def _corrected(
 ) -> tuple[ClockGoal, VerilogSource]:  # fmt: skip
     """Return the next plan after a clock that was reached; without text if there is none."""
     slower = clock < goal.clock
-    margin = goal.margin * goal.clock / clock
+    margin = goal.margin * goal.clock / clock * (STEP if slower else 1)
     while True:
         new = replace(goal, margin=margin)
         try:
             found = write(new)
         except UsageError:  # no more stages, or a stage is too long
             return goal, replace(source, text="")
-        if _logic(found) != _logic(source) if slower else found.stages < source.stages:
+        if found.stages > source.stages if slower else found.stages < source.stages:
             return new, found
         if not slower:
             return goal, replace(source, text="")
         margin *= STEP
-
-
-def _logic(source: VerilogSource) -> list[str]:
-    """Return the lines of a module without the comments at its head."""
-    return [line for line in source.text.splitlines() if not line.startswith("//")]
 
 
 @dataclass(frozen=True, slots=True)
