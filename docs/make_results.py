@@ -37,8 +37,8 @@ LOOPS: dict[str, tuple[str, ...]] = {  # word lengths in closed loop
     "machado-2r": ("--bits", "6,8,10,12"),
     "scara": ("--bits", "6,8,10", *NO_EFFORT),
 }
-FIRST = (("machado-2r", 8, ""), ("puma560", 8, ".505"))  # programs of the README
-FAST = ("--target", "mcu8", *NO_EFFORT)
+# Programs of the README, and the options of their search for cycles.
+FIRST = (("machado-2r", 8, "", ()), ("puma560", 8, ".505", NO_EFFORT))
 
 
 def told(*words: str) -> Any:
@@ -67,7 +67,7 @@ def compiled(subject: str, bits: int, rms: str, *words: str) -> dict[str, Any]:
     }
 
 
-def first(subject: str, bits: int, rms: str) -> dict[str, Any]:
+def first(subject: str, bits: int, rms: str, effort: tuple[str, ...]) -> dict[str, Any]:
     """Return the figures of a program of the README: logic, cycles, closed loop."""
     with tempfile.TemporaryDirectory() as folder:
         place = f"{folder}/program"
@@ -78,7 +78,8 @@ def first(subject: str, bits: int, rms: str) -> dict[str, Any]:
         figures["tip_mm"] = MILLIMETRES * max(x["tip_max"] for x in loop if x["mode"] != "exact")
         figures["cycles"] = cycles(place)
         rates = ["--rms-error", rms or ".43,.58"]
-        told("compile", subject, "--bits", str(bits), *rates, *FAST, "-o", f"{folder}/fast")
+        fast = ("--target", "mcu8", *effort, "-o", f"{folder}/fast")
+        told("compile", subject, "--bits", str(bits), *rates, *fast)
         figures["cycles"]["words, --target mcu8"] = cycles(f"{folder}/fast")["words"]
     return figures
 
@@ -100,7 +101,7 @@ def loops(arm: str) -> dict[str, Any]:
 
 
 PARTS: dict[str, Callable[[], Any]] = {
-    "first": lambda: {name: first(name, bits, rms) for name, bits, rms in FIRST},
+    "first": lambda: {one[0]: first(*one) for one in FIRST},
     "programs": lambda: [compiled(*one[:3], *one[3]) for one in PROGRAMS],
     "functions": lambda: [
         compiled(str(EXAMPLES / f"{name}.toml"), 0, "", *NO_EFFORT) for name in FUNCTIONS

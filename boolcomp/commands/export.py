@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing
+from boolcomp.base.errors import DataError, UsageError, listing, short
 from boolcomp.commands.options import (
     FILES,
     FilePath,
@@ -117,8 +117,11 @@ def _faster(program: Program) -> str:
     """Return a hint if C is written from a program that was searched for logic."""
     if program.mode != "compact" or program.asked.get("target") in ("mcu8", "mcu32", "simd"):
         return ""
+    from boolcomp.problem.robot.library import robot_names
+
+    name = program.name if program.name in robot_names() else "ROBOT"
     return (
-        f"hint: a search for C gives code about twice as fast: boolcomp compile {program.name} "
+        f"hint: a search for C gives code about twice as fast: boolcomp compile {name} "
         f"--bits {program.bits} --target mcu8 (or mcu32)"
     )
 
@@ -139,6 +142,12 @@ def _closed(
         raise UsageError("--close places Verilog or words", "add --level words")
     with progress("export", None) as step:
         goal, placed = closed(program, load, level, goal, interface=options.interface, step=step)
+    if placed.clock is not None and placed.clock < goal.clock:
+        raise DataError(
+            f"{short(goal.clock, 4)} MHz is not reached on {goal.device} after place and route",
+            f"nextpnr reaches {int(placed.clock)} MHz: lower the clock to that, or leave out "
+            "--close",
+        )
     return replace(options, margin=goal.margin), placed
 
 

@@ -58,7 +58,7 @@ def command(
 
     if chain_only and (with_tools or load is not None):
         raise UsageError("--with-tools and --payload have no effect with --chain-only")
-    if file is not None and (chain_only or robot or allow_conditions or checker or with_tools):
+    if file is not None and (chain_only or robot or checker or with_tools):
         raise UsageError("--file has no effect with other checks", "give only --payload, --top")
     if top is not None and file is None:
         raise UsageError("--top has no effect without --file")
@@ -86,7 +86,7 @@ def command(
         "not_verified": list(confirmed.not_verified), "described": confirmed.described,
         "robot": robot,
     }  # fmt: skip
-    names = {"yes": "hold", "no": "fail", "unknown": "are undecided"}
+    names = {"yes": "hold", "no": "fail", "unknown": "undecided"}
     counts = Counter(names.get(verdict, verdict) for verdict in map(verdict_of, found))
     total = listing(f"{count} {name}" for name, count in sorted(counts.items()))
     lines = [tabled(made, "check, method, holds"), f"checks: {total}"]

@@ -29,7 +29,7 @@ from boolcomp.logic.formats import MOST_BYTES
 from boolcomp.logic.network import AND2, FALSE, TRUE, Builder, Network, copied
 from boolcomp.measure import fpga
 from boolcomp.measure.verify import Check, netlist_in
-from boolcomp.measure.verify_stream import StreamWrapper, stream_ports, wrapper_compared
+from boolcomp.measure.verify_stream import EVERY, StreamWrapper, stream_ports, wrapper_compared
 from boolcomp.measure.verify_text import CONTROLS, read_gates, read_words
 from boolcomp.measure.verify_words import words_compared
 from boolcomp.targets.networks import netlist_of
@@ -37,7 +37,7 @@ from boolcomp.targets.stream import layout_of
 from boolcomp.targets.target import VERILOG, design_of, frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -59,8 +59,14 @@ _UNCLEAR = (
     (r"``|`unconnected_drive\b|\bimport\b", "{0} is not compared"),
     (r"(?<![\w$\\])\$(?!(?:un)?signed\b|clog2\b|bits\b)\w+", "{0} is no logic"),
     (r"@\s*\(\s*(?!\*|posedge\b|negedge\b)[^)]*\)", "a sensitivity list is not compared: {0}"),
+    (r"\b(?:function|task|fork|force|deassign)\b", "{0} is not compared"),
+    (r"(?:=|\b(?:assign|always|initial|begin)|;)\s*#", "a delay is not compared"),
     (r"\(\*[^)]*\b(?:init|gclk|blackbox|whitebox)\b[^)]*\)", "an attribute is not compared: {0}"),
 )
+# A blocking assignment; words after an `always` block; parts of blocks that are no statements.
+_ASSIGNED = re.compile(r"(?<![\w$.])([A-Za-z_][\w$]*)\s*(?:\[[^\]]*\]\s*)*(?<![<>=!])=(?!=)")
+_NEXT = re.compile(r"\b(?:always\w*|assign|endmodule|wire|input|output|initial|generate)\b")
+_NO_STATEMENT = re.compile(r"\bfor\s*\([^)]*\)|\b(?:reg|integer|localparam|parameter)\b[^;]*;")
 _PRAGMA = re.compile(r"\b(?:translate_o(?:n|ff)|full_case|parallel_case)\b")
 _YOSYS = (
     "read_verilog {file}", "hierarchy -check -top {top}", "{core}", "proc", "flatten", "check",
@@ -77,7 +83,7 @@ def file_checked(
     step: Callable[[str], None] = lambda _: None,
 ) -> Check:  # fmt: skip
     """Prove that a file is equivalent to a program; raise an error if it cannot be compared."""
-    require_name("suffix of --file", path.suffix, SUFFIXES)
+    require_name("ending", path.suffix, SUFFIXES)
     start = time.perf_counter()
     data = read_bytes(path, MOST_BYTES)
     proof = _FileProof(program, load, path.name, deadline, step)
@@ -90,6 +96,11 @@ def file_checked(
         verdict = proof.netlist(netlist_in(path.name, data))
     seconds = time.perf_counter() - start
     holds = None if verdict.verdict == "unknown" else verdict.holds
+    if proof.sampled:
+        note = f"{verdict.method}: these schedules are samples, as there are too many states"
+        return Check(
+            path.name, verdict.method, verdict.cases, seconds, None, note, conditional=True
+        )
     return Check(path.name, verdict.method, verdict.cases, seconds, holds, verdict.note)
 
 
@@ -115,6 +126,7 @@ class _FileProof:
         self.wanted, _ = netlist_of(program, load)
         self.tried: list[str] = []
         self.stages = 0  # of the module that was proved
+        self.sampled = False  # whether the schedules of a stream are samples
 
     def same(self, kind: str, found: Collection[str], wanted: Collection[str]) -> None:
         """Raise an error that names the ports that differ."""
@@ -212,6 +224,7 @@ class _FileProof:
         verdict = wrapper_compared(wrapper, self.wanted.network, self.deadline)
         if verdict.verdict == "unknown":
             return self.undecided(verdict)
+        self.sampled = verdict.verdict == "equivalent" and verdict.method != EVERY
         return replace(verdict, method=f"{found.method}; {verdict.method}")
 
     def clear(self, text: str, plain: str) -> None:
@@ -224,6 +237,18 @@ class _FileProof:
             if found is not None:
                 what = " ".join(found[0].split())[:60]
                 raise DataError(sentence.format(what), where=self.file)
+        for head, block in _always(plain):
+            written = list(_ASSIGNED.finditer(block))
+            if written and "edge" in head:
+                what = (
+                    f"{written[0][1]} is assigned by = at a clock edge, which simulators may delay"
+                )
+                raise DataError(what, where=self.file)
+            for name in {one[1] for one in written}:
+                first = re.search(rf"(?<![\w$.]){name}\b", block)
+                if first and not _ASSIGNED.match(block, first.start()):
+                    what = f"{name} is read before it is assigned in always @*"
+                    raise DataError(what, where=self.file)
 
     def top(self, plain: str, modules: list[str]) -> str:
         tops = [one for one in modules if len(re.findall(rf"\b{one}\b", plain)) == 1]
@@ -484,6 +509,14 @@ class _FileProof:
                 return t
             state = made[ends + 1 :]
         return None
+
+
+def _always(plain: str) -> Iterator[tuple[str, str]]:
+    """Yield the head and the statements of every `always` block."""
+    for match in re.finditer(r"\balways\w*\s*(@\s*(?:\([^)]*\)|\*))?", plain):
+        after = _NEXT.search(plain, match.end())
+        block = plain[match.end() : after.start() if after else len(plain)]
+        yield match[0], _NO_STATEMENT.sub(" ", block)
 
 
 def _bit(name: str, place: int, bits: int) -> str:

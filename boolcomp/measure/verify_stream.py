@@ -25,6 +25,7 @@ RATES = (1.0, 0.5, 0.9, 0.2)
 EAGER = -1.0  # tready waits for tvalid
 MOST_STATES = 1 << 11  # of a proof over all states
 INSIDE = 4  # beats inside, besides one per stage
+EVERY = "every schedule of stalls"
 ZERO, ONE = 2 * FALSE, 2 * TRUE
 
 
@@ -78,7 +79,7 @@ def wrapper_compared(wrapper: StreamWrapper, wanted: Network, deadline: float) -
         note = f"{error}, in a state that may not be reached"
         return Comparison("unknown", "states after stalls", MOST_STATES, note=note)
     if states:
-        return Comparison("equivalent", "every schedule of stalls", states)
+        return Comparison("equivalent", EVERY, states)
     return Comparison("equivalent", f"{schedules} schedules of stalls", schedules)
 
 

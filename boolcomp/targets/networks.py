@@ -81,6 +81,16 @@ def export_sby(program: Program, load: float | None, options: ExportOptions) -> 
 
     The expected words of a pipeline are those of inputs as many clocks before as it has stages.
     """
+    if options.interface == "stream":
+        raise UsageError(
+            "a task of SymbiYosys proves the core alone",
+            "leave out --interface; boolcomp verify --file proves the stream",
+        )
+    if options.clock:
+        raise UsageError(
+            "a task of SymbiYosys needs the number of stages",
+            "give --pipeline N, as export printed",
+        )
     design, stages = design_of(program, load), options.pipeline
     frame, (netlist, _) = frame_of(design, VERILOG), netlist_of(program, load)
     blif = render_logic(netlist.network, "boolcomp__reference", netlist.inputs, netlist.outputs)
