@@ -42,7 +42,7 @@ STANDARD = Path("-")
 @click.option("--level", help="gates or words [default: the first that the target supports]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @clock_option
-@click.option("--device", default="", help="ice40, ecp5, xilinx7: tables and delays of this FPGA.",
+@click.option("--device", default="", help="ice40, up5k, ecp5, xilinx7: its tables and delays.",
               shell_complete=completes("targets.delays:DELAYS"))  # fmt: skip
 @close_option
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: LUT3]")
