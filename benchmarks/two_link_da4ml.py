@@ -113,8 +113,13 @@ class Shape:
 
 WIDTHS = {
     "fewest LUT4": Shape(
-        n2=6, n1=10, n12=9, a1=7, a2=5, d1=5, d2=8, da=6, fc=1, fs=1, fg=3, fh=2, gl=3, gs=1,
-        hl=2, hs=2, fv=3, fw=3, pc=2, pb=2, pv=6, pw=6, lb=3, la=3, ha=0, he=1, kb=92, ka=172,
+        n2=6, n1=10, n12=9, a1=7, a2=5, d1=5, d2=10, da=6, fc=1, fs=1, fg=3, fh=2, gl=3, gs=1,
+        hl=2, hs=2, fv=3, fw=3, pc=2, pb=2, pv=5, pw=4, lb=3, la=3, ha=0, he=1, kb=92, ka=172,
+        c1=1, c2=0,
+    ),
+    "fewest LUT6": Shape(
+        n2=6, n1=10, n12=9, a1=7, a2=5, d1=5, d2=8, da=6, fc=1, fs=1, fg=4, fh=2, gl=3, gs=2,
+        hl=2, hs=3, fv=3, fw=3, pc=2, pb=1, pv=6, pw=4, lb=3, la=1, ha=0, he=1, kb=92, ka=172,
         c1=2, c2=0,
     ),
 }  # fmt: skip
