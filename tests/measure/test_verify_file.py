@@ -235,12 +235,12 @@ def test_streams_in_another_style_hold_and_faults_around_the_core_are_found(tmp_
     ):
         try:
             assert not stream_check(tmp_path, old, new).holds, new
-        except UsageError as error:
+        except DataError as error:
             assert "rising edge of aclk" in str(error)  # noqa: PT017 (either is a refusal)
     more = "module more; endmodule\nmodule machado_2r ("
     with pytest.raises(UsageError, match="must contain one module"):
         stream_check(tmp_path, "module machado_2r (", more, "wire core_valid;", "more more ();")
-    with pytest.raises(UsageError, match="also has m_axis_tkeep"):
+    with pytest.raises(DataError, match="also has m_axis_tkeep"):
         stream_check(
             tmp_path,
             "    output wire m_axis_tlast",

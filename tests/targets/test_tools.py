@@ -83,6 +83,7 @@ def test_tools_prove_the_arm_and_verilator_finds_the_wrong_word_among_many(
 @pytest.mark.check
 def test_the_simulation_of_the_tutorial_on_fpgas_runs(warm_run: Run) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/tutorials/to-an-fpga.md").read_text()
+    page = page[page.index("## 2. ") :]  # the first section has the arm of another page
     for line in re.findall(r"^\$ boolcomp (.*)$", page, re.MULTILINE):
         assert warm_run(*line.split()).code == 0
     block = re.search(r"^```sh\n(iverilog.*?)^```$", page, re.MULTILINE | re.DOTALL)
